@@ -1,0 +1,81 @@
+"""A specialist before it is built (its spec) and after (an agent)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from sestet.core.tool import Tool
+
+ORCHESTRATOR = "orchestrator"
+ASSISTANT = "assistant"
+UNMATCHED = "unmatched"
+
+#: The two calls that every tree offers and nobody owns.
+TRANSFER = "transfer_to_agent"
+REJECT_TASK = "reject_task"
+
+
+def normalise_name(name: str) -> str:
+    """The form in which two names are the same: case, spaces and punctuation do not count."""
+    return "".join(character for character in name.casefold() if character.isalnum())
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSpec:
+    """The plaque on a specialist's door: all that anybody needs to know to send it work."""
+
+    name: str
+    description: str = ""
+    #: Tool-name prefixes that it owns. Left empty, they are the keys of ``capabilities``.
+    prefixes: tuple[str, ...] = ()
+    #: Prefix → the words a person would use for it.
+    capabilities: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    keywords: tuple[str, ...] = ()
+    accepts: str = ""
+    returns: str = ""
+    cannot: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    #: Another agent's name → when that one is right instead.
+    not_for: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    #: Created even when no tool matches.
+    always_include: bool = False
+    #: Its own prompt, before the fragments that every specialist gets.
+    instruction: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.prefixes and self.capabilities:
+            object.__setattr__(self, "prefixes", tuple(self.capabilities))
+
+    def owns(self, tool_name: str) -> bool:
+        return tool_name.startswith(self.prefixes)
+
+
+class RemotePeer(Protocol):
+    """A specialist that lives elsewhere. It is given a request, and never anything else."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+    async def ask(self, request: str) -> str: ...
+
+    async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A built node of the tree. The orchestrator's ``tools`` is None: it has none and never will."""
+
+    name: str
+    description: str = ""
+    instruction: str = ""
+    tools: tuple[Tool, ...] | None = ()
+    sub_agents: tuple["Agent", ...] = ()
+    remote: RemotePeer | None = None
+
+    def sub_agent(self, name: str) -> "Agent | None":
+        """The child of that name, however it was spelt."""
+        wanted = normalise_name(name)
+        return next((agent for agent in self.sub_agents if normalise_name(agent.name) == wanted), None)

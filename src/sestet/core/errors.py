@@ -1,0 +1,59 @@
+"""Every error that Sestet raises on purpose, split by who has to read it.
+
+SestetError
+├── PersonError             shown to the person as it stands: what is wrong, and the way out
+│   ├── ConfigError         the settings file or an environment override
+│   ├── DefinitionError     agents or tools that contradict each other
+│   │   └── AdaptError      ``adapt_tool`` raised while an agent was built
+│   └── StorageError        the database file cannot be used
+├── ToolError               told to the model: the tool could not do what was asked
+├── ModelError              a model call failed
+│   └── ScriptError         a scripted model was asked too much or too little
+└── LimitError              a budget of the turn is used up
+
+Anything else that is raised is a bug.
+"""
+
+
+class SestetError(Exception):
+    """The root of the tree above."""
+
+
+class PersonError(SestetError):
+    """Shown to the person without a stack trace."""
+
+
+class ConfigError(PersonError):
+    """The settings cannot be used; ``problems`` lists every reason at once."""
+
+    def __init__(self, problems: list[str]) -> None:
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class DefinitionError(PersonError, ValueError):
+    """Agents or tools were defined in a way that cannot be built."""
+
+
+class AdaptError(DefinitionError):
+    """``adapt_tool`` raised for one tool of one agent."""
+
+
+class StorageError(PersonError):
+    """The database cannot be opened, read or written."""
+
+
+class ToolError(SestetError):
+    """Raised by a tool; its text is the answer that the model gets."""
+
+
+class ModelError(SestetError):
+    """A model could not give a reply."""
+
+
+class ScriptError(ModelError):
+    """A scripted model ran out of replies, or has replies left over."""
+
+
+class LimitError(SestetError):
+    """A limit of the turn was reached; the text names it."""

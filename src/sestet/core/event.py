@@ -1,0 +1,169 @@
+"""The facts of a turn: one closed union, each written to the journal before anybody sees it."""
+
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal, TypeAlias, get_args
+
+from sestet.core.message import ToolCall
+from sestet.core.model import Usage
+
+#: How a delegation can end. None of these is ever lost or silent.
+OutcomeKind: TypeAlias = Literal[
+    "ok", "rejected", "failed", "timeout", "over_budget", "loop", "empty", "cancelled", "paused"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Where and when a fact belongs. ``delegation_id`` is empty for what the root does itself."""
+
+    session_id: str
+    turn_id: str
+    seq: int
+    author: str
+    delegation_id: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Stamped:
+    stamp: Stamp
+    kind: ClassVar[str] = ""
+
+    @property
+    def author(self) -> str:
+        return self.stamp.author
+
+    @property
+    def seq(self) -> int:
+        return self.stamp.seq
+
+    @property
+    def delegation_id(self) -> str:
+        return self.stamp.delegation_id
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted(_Stamped):
+    """The person's message was accepted."""
+
+    kind: ClassVar[str] = "turn_started"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextStreamed(_Stamped):
+    """A piece of an agent's text. Folded into ``ModelCalled`` once the reply is whole."""
+
+    kind: ClassVar[str] = "text_streamed"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCalled(_Stamped):
+    """A model gave a whole reply: text, calls, and what it used."""
+
+    kind: ClassVar[str] = "model_called"
+    model: str
+    text: str
+    calls: tuple[ToolCall, ...]
+    usage: Usage
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class AgentNudged(_Stamped):
+    """The agent was told once that its reply was not enough."""
+
+    kind: ClassVar[str] = "agent_nudged"
+    reason: Literal["silence", "announced", "empty_request", "wrong_name", "no_tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationStarted(_Stamped):
+    """The orchestrator gave a specialist a request. The stamp's author is the orchestrator."""
+
+    kind: ClassVar[str] = "delegation_started"
+    agent: str
+    request: str
+    reply: bool
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class DelegationFinished(_Stamped):
+    """The specialist's typed result, whatever it was."""
+
+    kind: ClassVar[str] = "delegation_finished"
+    agent: str
+    outcome: OutcomeKind
+    text: str
+    cause: str
+    usage: Usage
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCalled(_Stamped):
+    """A tool is about to run with these arguments."""
+
+    kind: ClassVar[str] = "tool_called"
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished(_Stamped):
+    """A call was answered, by the tool or by a guard that refused it."""
+
+    kind: ClassVar[str] = "tool_finished"
+    call: ToolCall
+    outcome: Literal["ok", "error", "refused"]
+    text: str
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished(_Stamped):
+    """The reply to the person; ``author`` is the agent whose words they are."""
+
+    kind: ClassVar[str] = "turn_finished"
+    text: str
+    usage: Usage
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed(_Stamped):
+    """The turn ended without a reply; ``text`` says so to the person."""
+
+    kind: ClassVar[str] = "turn_failed"
+    cause: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnCancelled(_Stamped):
+    """The person stopped the turn."""
+
+    kind: ClassVar[str] = "turn_cancelled"
+
+
+Event: TypeAlias = (
+    TurnStarted
+    | TextStreamed
+    | ModelCalled
+    | AgentNudged
+    | DelegationStarted
+    | DelegationFinished
+    | ToolCalled
+    | ToolFinished
+    | TurnFinished
+    | TurnFailed
+    | TurnCancelled
+)
+EVENTS: tuple[type[Event], ...] = get_args(Event)
+END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled)
+
+
+def event_fields(event: type[Event]) -> tuple[str, ...]:
+    """The names of an event's own facts, without its stamp."""
+    return tuple(field.name for field in fields(event) if field.name != "stamp")

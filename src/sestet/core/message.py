@@ -1,0 +1,44 @@
+"""What a model reads and writes: the messages of one context."""
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from sestet.core.schema import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call that a model asks for. ``malformed`` holds arguments that were not a JSON object."""
+
+    name: str
+    arguments: JsonObject = field(default_factory=dict[str, str], hash=False)
+    id: str = ""
+    malformed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class UserMessage:
+    """The words an agent has to act on: the person's, or the request of a delegation."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantMessage:
+    """What the model said, and the calls it asked for."""
+
+    text: str
+    calls: tuple[ToolCall, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMessage:
+    """The answer to one call."""
+
+    call_id: str
+    name: str
+    text: str
+    failed: bool = False
+
+
+Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage

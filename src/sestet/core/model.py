@@ -1,0 +1,61 @@
+"""The seam between a turn and any LLM."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from sestet.core.message import Message, ToolCall
+from sestet.core.tool import Tool
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRequest:
+    """One question to a model: everything it is shown, and nothing else."""
+
+    agent: str
+    instruction: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What one model call used."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """A piece of the reply's text, as it arrives."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """The whole reply; the last item of every stream."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = Usage()
+
+
+ModelItem: TypeAlias = TextDelta | ModelReply
+
+
+class Model(Protocol):
+    """An LLM. ``stream`` yields text as it arrives and ends with exactly one ``ModelReply``."""
+
+    @property
+    def name(self) -> str: ...
+
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]: ...
+
+    async def close(self) -> None:
+        """Let go of connections; called once, when a conversation ended without an error."""
+        ...

@@ -1,0 +1,185 @@
+"""JSON Schema from type hints, and checking values against it.
+
+Tools and settings share this one mechanism: what is published as a schema is exactly what is checked.
+"""
+
+import dataclasses
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import (
+    Annotated,
+    Literal,
+    NamedTuple,
+    TypeAlias,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+JsonObject: TypeAlias = Mapping[str, JsonValue]
+
+_SCALARS: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
+_PYTHON_TYPES: dict[str, tuple[type, ...]] = {
+    "boolean": (bool,),
+    "integer": (int,),
+    "number": (int, float),
+    "string": (str,),
+    "array": (list, tuple),
+    "object": (dict,),
+    "null": (type(None),),
+}
+
+
+class Problem(NamedTuple):
+    """One thing that is wrong with a value, and where."""
+
+    path: tuple[str, ...]
+    message: str
+
+    @property
+    def where(self) -> str:
+        return ".".join(self.path)
+
+
+def schema_of(hint: object, rename: Callable[[str], str] = str) -> dict[str, JsonValue]:
+    """The JSON Schema of a type hint. In ``Annotated``, a text describes and a mapping is merged."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if isinstance(hint, type) and hint in _SCALARS:
+        return {"type": _SCALARS[hint]}
+    if origin is Annotated:
+        return schema_of(arguments[0], rename) | _annotations(arguments[1:])
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin in (list, tuple, Sequence):
+        return {"type": "array", "items": schema_of(arguments[0], rename)}
+    if origin in (dict, Mapping):
+        return {"type": "object", "additionalProperties": schema_of(arguments[1], rename)}
+    if origin in (Union, types.UnionType):
+        return _union_schema(arguments, rename)
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return _record_schema(hint, rename)
+    raise TypeError(
+        f"no JSON Schema for {hint!r}: use str, int, float, bool, Literal, list, dict or a dataclass"
+    )
+
+
+def _annotations(metadata: tuple[object, ...]) -> dict[str, JsonValue]:
+    merged: dict[str, JsonValue] = {}
+    for item in metadata:
+        if isinstance(item, str):
+            merged["description"] = item
+        elif isinstance(item, Mapping):
+            merged |= cast("Mapping[str, JsonValue]", item)
+    return merged
+
+
+def _union_schema(members: tuple[object, ...], rename: Callable[[str], str]) -> dict[str, JsonValue]:
+    concrete = [member for member in members if member is not type(None)]
+    if len(concrete) != 1 or len(members) != 2:
+        raise TypeError(f"no JSON Schema for a union other than 'X | None': {members!r}")
+    return {"anyOf": [schema_of(concrete[0], rename), {"type": "null"}]}
+
+
+def _record_schema(record: type, rename: Callable[[str], str]) -> dict[str, JsonValue]:
+    hints = get_type_hints(record, include_extras=True)
+    properties: dict[str, JsonValue] = {}
+    required: list[str] = []
+    for field in dataclasses.fields(record):
+        name = rename(field.name)
+        schema = schema_of(hints[field.name], rename)
+        if isinstance(field.default, (str, int, float, bool)):
+            schema["default"] = field.default
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            required.append(name)
+        properties[name] = schema
+    return object_schema(properties, required)
+
+
+def object_schema(properties: Mapping[str, JsonValue], required: Sequence[str] = ()) -> dict[str, JsonValue]:
+    """A closed object: what it does not name is an error."""
+    schema: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": dict(properties),
+        "additionalProperties": False,
+    }
+    if required:
+        schema["required"] = list(required)
+    return schema
+
+
+def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ()) -> Iterator[Problem]:
+    """Everything that is wrong with ``value``, in reading order."""
+    options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
+    if options:
+        attempts = [list(find_problems(option, value, path)) for option in options]
+        if all(attempts):
+            yield from attempts[0]
+        return
+    kind = schema.get("type")
+    kinds = [kind] if isinstance(kind, str) else list(cast("Sequence[str]", kind or ()))
+    if kinds and not any(is_of_type(value, name) for name in kinds):
+        yield Problem(path, f"expected {' or '.join(kinds)}, got {_show(value)}")
+        return
+    choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
+    if choices and value not in choices:
+        shown = ", ".join(str(choice) for choice in choices)
+        yield Problem(
+            path, f"expected one of {shown}, got {_show(value)}{suggest(str(value), map(str, choices))}"
+        )
+    yield from _range_problems(schema, value, path)
+    if isinstance(value, dict):
+        yield from _object_problems(schema, cast("dict[str, object]", value), path)
+    elif isinstance(value, (list, tuple)) and "items" in schema:
+        for index, item in enumerate(cast("Sequence[object]", value)):
+            yield from find_problems(cast("JsonObject", schema["items"]), item, (*path, str(index)))
+
+
+def _object_problems(
+    schema: JsonObject, value: dict[str, object], path: tuple[str, ...]
+) -> Iterator[Problem]:
+    properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+    extra = schema.get("additionalProperties", True)
+    for name in cast("Sequence[str]", schema.get("required", ())):
+        if name not in value:
+            yield Problem((*path, name), "is required")
+    for name, item in value.items():
+        if name in properties:
+            yield from find_problems(properties[name], item, (*path, name))
+        elif isinstance(extra, Mapping):
+            yield from find_problems(cast("JsonObject", extra), item, (*path, name))
+        elif extra is False:
+            yield Problem((*path, name), f"is not known{suggest(name, properties)}")
+
+
+def _range_problems(schema: JsonObject, value: object, path: tuple[str, ...]) -> Iterator[Problem]:
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return
+    low, high = schema.get("minimum"), schema.get("maximum")
+    if isinstance(low, (int, float)) and value < low:
+        yield Problem(path, f"must be at least {low}, got {value}")
+    if isinstance(high, (int, float)) and value > high:
+        yield Problem(path, f"must be at most {high}, got {value}")
+
+
+def is_of_type(value: object, name: str) -> bool:
+    """Whether a Python value is of a JSON type; a bool is never a number."""
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, _PYTHON_TYPES.get(name, (object,)))
+
+
+def suggest(word: str, known: "Iterator[str] | Mapping[str, object] | Sequence[str]") -> str:
+    """``; did you mean 'x'?`` when something known is near, else nothing."""
+    from difflib import get_close_matches
+
+    candidates = {name.lower(): name for name in known}
+    near = get_close_matches(word.lower(), list(candidates), n=1, cutoff=0.6)
+    return f"; did you mean {candidates[near[0]]!r}?" if near else ""
+
+
+def _show(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

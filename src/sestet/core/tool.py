@@ -1,0 +1,130 @@
+"""A tool as a value, and the decorator that makes one from a typed, documented async function."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, TypeAlias, TypedDict, Unpack, get_type_hints, overload
+
+from sestet.core.errors import DefinitionError
+from sestet.core.schema import JsonObject, JsonValue, object_schema, schema_of
+
+Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
+Reads: TypeAlias = Literal["untrusted", "private"]
+Effect: TypeAlias = Literal["none", "local", "external", "money"]
+Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
+
+ToolFunction: TypeAlias = Callable[..., Awaitable[JsonValue]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A function that a model may call. What is not declared counts as the worst."""
+
+    name: str
+    description: str = ""
+    parameters: JsonObject = field(default_factory=lambda: object_schema({}), hash=False)
+    function: ToolFunction | None = field(default=None, hash=False)
+    #: Types of the services that the app puts before the model's arguments.
+    needs: tuple[type, ...] = ()
+    #: Requests with slots, as a person would say them: ``read the file {path}``.
+    examples: tuple[str, ...] = ()
+    risk: Risk = "dangerous"
+    reads: tuple[Reads, ...] = ("untrusted", "private")
+    effect: Effect = "money"
+    #: The arguments that choose who receives something.
+    targets: tuple[str, ...] = ()
+    recovery: Recovery = "unsafe"
+    timeout: float = 60.0
+    calls_per_turn: int | None = None
+
+    def bind(self, services: Mapping[type, object]) -> "Tool | None":
+        """The tool with its services in place, or None when one of them is switched off."""
+        if any(need is not CallInfo and need not in services for need in self.needs):
+            return None
+        if self.function is None or not self.needs:
+            return self
+        if self.needs[0] is CallInfo:
+            given = tuple(services[need] for need in self.needs[1:])
+            return replace(self, function=partial(_with_call_info, self.function, given), needs=(CallInfo,))
+        given = tuple(services[need] for need in self.needs)
+        return replace(self, function=partial(self.function, *given), needs=())
+
+
+@dataclass(frozen=True, slots=True)
+class CallInfo:
+    """Who is calling; a tool asks for it as its first service: ``async def f(call: CallInfo, /)``."""
+
+    session_id: str
+    turn_id: str
+    agent: str
+    call_id: str
+
+
+def _with_call_info(
+    function: ToolFunction, given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
+) -> Awaitable[JsonValue]:
+    return function(call, *given, **arguments)
+
+
+class Declared(TypedDict, total=False):
+    """What the decorator may declare about a tool; the fields of the same names say what each means."""
+
+    examples: tuple[str, ...]
+    risk: Risk
+    reads: tuple[Reads, ...]
+    effect: Effect
+    targets: tuple[str, ...]
+    recovery: Recovery
+    timeout: float
+    calls_per_turn: int | None
+
+
+@overload
+def tool(function: ToolFunction, /) -> Tool: ...
+@overload
+def tool(**declared: Unpack[Declared]) -> Callable[[ToolFunction], Tool]: ...
+def tool(
+    function: ToolFunction | None = None, /, **declared: Unpack[Declared]
+) -> Tool | Callable[[ToolFunction], Tool]:
+    """Make a tool from ``async def name(service: Service, /, argument: str) -> str``.
+
+    What stands before the ``/`` is given by the app, by type; the rest is filled in by the model.
+    The docstring is what the model reads; ``Annotated[str, "…"]`` describes an argument.
+    """
+
+    def make(function: ToolFunction) -> Tool:
+        return replace(_describe(function), **declared)
+
+    return make if function is None else make(function)
+
+
+def _describe(function: ToolFunction) -> Tool:
+    name = getattr(function, "__name__", repr(function))
+    if not inspect.iscoroutinefunction(function):
+        raise DefinitionError(f"tool '{name}' must be an 'async def' function")
+    description = inspect.cleandoc(function.__doc__ or "")
+    if not description:
+        raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads")
+    hints = get_type_hints(function, include_extras=True)
+    needs: list[type] = []
+    properties: dict[str, JsonValue] = {}
+    required: list[str] = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in hints:
+            raise DefinitionError(f"tool '{name}': the argument '{parameter.name}' needs a type")
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            needs.append(hints[parameter.name])
+            continue
+        try:
+            schema = schema_of(hints[parameter.name])
+        except TypeError as error:
+            raise DefinitionError(f"tool '{name}', argument '{parameter.name}': {error}") from error
+        if parameter.default is parameter.empty:
+            required.append(parameter.name)
+        elif parameter.default is not None:
+            schema["default"] = parameter.default
+        properties[parameter.name] = schema
+    if CallInfo in needs[1:]:
+        raise DefinitionError(f"tool '{name}': CallInfo must be its first parameter")
+    return Tool(name, description, object_schema(properties, required), function, tuple(needs))

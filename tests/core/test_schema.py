@@ -1,0 +1,85 @@
+"""Type hints become JSON Schema, and the same schema checks values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+
+from sestet.core.schema import find_problems, schema_of
+
+
+@dataclass(frozen=True)
+class Point:
+    x: int
+    label: Annotated[str, "what it is called"] = "here"
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (str, {"type": "string"}),
+        (bool, {"type": "boolean"}),
+        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (list[int], {"type": "array", "items": {"type": "integer"}}),
+        (Mapping[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
+        (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
+        (
+            Annotated[int, "how many", {"minimum": 1}],
+            {"type": "integer", "description": "how many", "minimum": 1},
+        ),
+        (
+            Point,
+            {
+                "type": "object",
+                "properties": {
+                    "x": {"type": "integer"},
+                    "label": {"type": "string", "description": "what it is called", "default": "here"},
+                },
+                "additionalProperties": False,
+                "required": ["x"],
+            },
+        ),
+    ],
+)
+def test_a_hint_becomes_a_schema(hint: object, schema: object) -> None:
+    assert schema_of(hint) == schema
+
+
+@pytest.mark.parametrize("hint", [bytes, int | str, object])
+def test_a_hint_without_a_schema_is_an_error(hint: object) -> None:
+    with pytest.raises(TypeError, match="no JSON Schema"):
+        schema_of(hint)
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "problem"),
+    [
+        (int, True, "expected integer, got True"),
+        (bool, 1, "expected boolean, got 1"),
+        (str, None, "expected string, got None"),
+        (Literal["local", "none"], "locl", "expected one of local, none, got 'locl'; did you mean 'local'?"),
+        (Annotated[int, {"minimum": 1}], 0, "must be at least 1, got 0"),
+        (Annotated[int, {"maximum": 9}], 10, "must be at most 9, got 10"),
+        (int | None, "x", "expected integer, got 'x'"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_one_problem(hint: object, value: object, problem: str) -> None:
+    assert [found.message for found in find_problems(schema_of(hint), value)] == [problem]
+
+
+def test_every_problem_is_found_with_its_place() -> None:
+    schema = schema_of(Mapping[str, list[Point]])
+
+    problems = list(find_problems(schema, {"p": [{"x": 1}, {"lable": "z"}, {"x": "1"}]}))
+
+    assert [(problem.where, problem.message) for problem in problems] == [
+        ("p.1.x", "is required"),
+        ("p.1.lable", "is not known; did you mean 'label'?"),
+        ("p.2.x", "expected integer, got '1'"),
+    ]
+
+
+def test_a_fitting_value_has_no_problems() -> None:
+    assert not list(find_problems(schema_of(Point), {"x": 1, "label": "there"}))
+    assert not list(find_problems(schema_of(int | None), None))
