@@ -1,0 +1,24 @@
+"""What can be set, and where it is read from. Nothing else in Sestet reads the environment."""
+
+from sestet.config.load import Loaded, data_directory, load_settings, settings_from
+from sestet.config.settings import (
+    ProviderSettings,
+    RemoteAgentSettings,
+    Settings,
+    as_mapping,
+    settings_schema,
+    to_camel,
+)
+
+__all__ = [
+    "Loaded",
+    "ProviderSettings",
+    "RemoteAgentSettings",
+    "Settings",
+    "as_mapping",
+    "data_directory",
+    "load_settings",
+    "settings_from",
+    "settings_schema",
+    "to_camel",
+]

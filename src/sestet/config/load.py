@@ -1,0 +1,234 @@
+"""Reads settings: a file, ``${VAR}`` in its texts, then overrides from the environment.
+
+Every problem is collected and reported at once, with the file and the key.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple, TypeAlias, cast
+
+from sestet.config.settings import Settings, build_settings, settings_schema
+from sestet.core.errors import ConfigError
+from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
+
+FILE_NAME = "sestet.yaml"
+_PREFIX = "SESTET_"
+_NOT_SETTINGS = ("SESTET_HOME",)
+_VARIABLE = re.compile(r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
+_BOOLEANS = {
+    "true": True,
+    "yes": True,
+    "1": True,
+    "on": True,
+    "false": False,
+    "no": False,
+    "0": False,
+    "off": False,
+}
+
+#: Problems by where they are, so that one key is complained about once.
+_Problems: TypeAlias = dict[tuple[str, ...], str]
+
+
+class Loaded(NamedTuple):
+    settings: Settings
+    #: None: no file was found, the defaults hold.
+    file: Path | None
+    #: Environment variables that changed something.
+    overrides: tuple[str, ...]
+
+
+def load_settings(
+    file: Path | None = None, *, environ: Mapping[str, str] | None = None, directory: Path | None = None
+) -> Loaded:
+    """Settings from ``file``, or the first of working directory and XDG config directory that has one."""
+    environ = os.environ if environ is None else environ
+    path = file or _find_file(environ, directory or Path.cwd())
+    schema = settings_schema()
+    problems: _Problems = {}
+    values: dict[str, JsonValue] = {}
+    if path:
+        values = cast("dict[str, JsonValue]", _interpolated(_read_file(path), schema, environ, (), problems))
+    overrides = tuple(
+        sorted(name for name in environ if name.startswith(_PREFIX) and name not in _NOT_SETTINGS)
+    )
+    sources: dict[tuple[str, ...], str] = {}
+    for variable in overrides:
+        if (key := _key_of(variable, schema)) is None:
+            problems[(variable,)] = f"is not a setting{suggest(variable, list(_variables(schema)))}"
+            sources[(variable,)] = "environment"
+        else:
+            _put(values, key, read_as(_at(schema, key), environ[variable]))
+            sources[key] = f"environment variable {variable}"
+    return Loaded(_checked(values, schema, problems, str(path), sources), path, overrides)
+
+
+def settings_from(values: Mapping[str, object]) -> Settings:
+    """Settings from a mapping in the file's form (camelCase keys)."""
+    return _checked(cast("JsonObject", values), settings_schema(), {}, "settings", {})
+
+
+def data_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Where the database lives: ``SESTET_HOME``, else the XDG data directory."""
+    environ = os.environ if environ is None else environ
+    if home := environ.get("SESTET_HOME"):
+        return Path(home).expanduser()
+    return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
+
+
+def _find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
+    places = (directory / FILE_NAME, _xdg(environ, "XDG_CONFIG_HOME", ".config") / "sestet" / FILE_NAME)
+    return next((place for place in places if place.is_file()), None)
+
+
+def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
+    value = environ.get(variable, "")
+    # The XDG standard says that a relative path is to be ignored.
+    return Path(value) if value.startswith("/") else Path.home() / default
+
+
+def _read_file(path: Path) -> dict[str, JsonValue]:
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        content: object = YAML(typ="safe").load(path.read_text(encoding="utf-8"))  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
+    except FileNotFoundError:
+        raise ConfigError([f"{path}: there is no such file"]) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{path}: cannot be read: {error}"]) from error
+    except YAMLError as error:
+        raise ConfigError([f"{path}: is not valid YAML: {_one_line(error)}"]) from error
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise ConfigError([f"{path}: must be a mapping of settings, got {type(content).__name__}"])
+    return cast("dict[str, JsonValue]", content)
+
+
+def _one_line(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
+
+
+def _interpolated(
+    value: JsonValue,
+    schema: JsonObject,
+    environ: Mapping[str, str],
+    path: tuple[str, ...],
+    problems: _Problems,
+) -> JsonValue:
+    """The value with every ``${VAR}`` replaced, and read as the type that the schema expects."""
+    if isinstance(value, dict):
+        return {
+            str(name): _interpolated(item, _below(schema, str(name)), environ, (*path, str(name)), problems)
+            for name, item in value.items()
+        }
+    if isinstance(value, list):
+        return [
+            _interpolated(item, _below(schema, str(index)), environ, (*path, str(index)), problems)
+            for index, item in enumerate(value)
+        ]
+    if not isinstance(value, str) or not _VARIABLE.search(value):
+        return value
+
+    def replacement(match: re.Match[str]) -> str:
+        if match["escape"]:
+            return match[0][1:]
+        found = environ.get(match["name"]) or match["default"]
+        if found is None:
+            problems[path] = f"the environment variable '{match['name']}' is not set"
+        return found or ""
+
+    return read_as(schema, _VARIABLE.sub(replacement, value))
+
+
+def read_as(schema: JsonObject, text: str) -> JsonValue:
+    """Text from the environment as the type that the schema expects; left as text where it does not fit."""
+    kind = schema.get("type")
+    if kind == "boolean":
+        return _BOOLEANS.get(text.strip().lower(), text)
+    if kind in ("integer", "number", "array", "object"):
+        import json
+
+        try:
+            return cast("JsonValue", json.loads(text))
+        except ValueError:
+            return text
+    return text
+
+
+def _below(schema: JsonObject, name: str) -> JsonObject:
+    """The schema of one member, or of anything when the member is not known."""
+    properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+    other = schema.get("items", schema.get("additionalProperties"))
+    return properties.get(name, other if isinstance(other, Mapping) else {})
+
+
+def _at(schema: JsonObject, key: tuple[str, ...]) -> JsonObject:
+    for name in key:
+        schema = _below(schema, name)
+    return schema
+
+
+def _key_of(variable: str, schema: JsonObject) -> tuple[str, ...] | None:
+    """``SESTET_AGENT__MULTIAGENT`` → ``("agent", "multiAgent")``; None when there is no such setting."""
+    key: list[str] = []
+    for part in variable.removeprefix(_PREFIX).lower().split("__"):
+        properties = cast("Mapping[str, JsonValue]", schema.get("properties", {}))
+        # Below a map with names of the owner's choice (providers), the name is taken as it is, in lower case.
+        open_map = isinstance(schema.get("additionalProperties"), Mapping)
+        name = next(
+            (name for name in properties if name.lower() == part), part if open_map and part else None
+        )
+        if name is None:
+            return None
+        key.append(name)
+        schema = _below(schema, name)
+    return tuple(key)
+
+
+def _variables(schema: JsonObject, path: tuple[str, ...] = ()) -> Iterator[str]:
+    for name, member in cast("Mapping[str, JsonObject]", schema.get("properties", {})).items():
+        if "properties" in member:
+            yield from _variables(member, (*path, name))
+        else:
+            yield _PREFIX + "__".join((*path, name)).upper()
+
+
+def _put(values: dict[str, JsonValue], key: tuple[str, ...], value: JsonValue) -> None:
+    for name in key[:-1]:
+        inner = values.get(name)
+        values[name] = dict(inner) if isinstance(inner, Mapping) else {}
+        values = cast("dict[str, JsonValue]", values[name])
+    values[key[-1]] = value
+
+
+def _checked(
+    values: JsonObject,
+    schema: JsonObject,
+    problems: _Problems,
+    file: str,
+    sources: Mapping[tuple[str, ...], str],
+) -> Settings:
+    for problem in find_problems(schema, values):
+        problems.setdefault(problem.path, _elsewhere(problem, schema) or problem.message)
+    if problems:
+        lines = (f"{sources.get(path, file)}: {'.'.join(path)}: {text}" for path, text in problems.items())
+        raise ConfigError(list(lines))
+    return build_settings(values)
+
+
+def _elsewhere(problem: Problem, schema: JsonObject) -> str:
+    """For a key that is known in another section: where it belongs."""
+    if not problem.message.startswith("is not known"):
+        return ""
+    leaf = problem.path[-1].lower()
+    for section, member in cast("Mapping[str, JsonObject]", schema["properties"]).items():
+        for name in cast("Mapping[str, JsonValue]", member.get("properties", {})):
+            if name.lower() == leaf and problem.path[:-1] != (section,):
+                return f"is not known here; did you mean '{section}.{name}'?"
+    return ""

@@ -1,0 +1,141 @@
+"""Every setting with its default and its meaning; camelCase in the file, snake_case in code."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Literal, cast, get_args, get_origin, get_type_hints
+
+from sestet.core.schema import JsonObject, JsonValue, schema_of
+
+_SECRET = {"writeOnly": True}
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    multi_agent: Annotated[
+        bool, "Specialists under an orchestrator; false: one flat agent with every tool"
+    ] = True
+    system_prompt: Annotated[str, "Said to the model before anything else: who it is to you"] = (
+        "You are Sestet, a helpful assistant that runs on the person's own machine."
+    )
+    max_delegation_rounds: Annotated[
+        int, "Delegations in one turn before it has to answer", {"minimum": 1}
+    ] = 5
+    context_tokens: Annotated[int, "How much of the conversation the model is shown", {"minimum": 500}] = (
+        16_000
+    )
+    provider: Annotated[str, "An id under providers, or 'offline': the small built-in model"] = "offline"
+    model: Annotated[str, "The model's name at that provider"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    type: Annotated[Literal["openai"], "The protocol it speaks; most servers speak OpenAI's"] = "openai"
+    base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""
+    api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LimitSettings:
+    model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
+    seconds: Annotated[float, "Seconds that one turn may take", {"minimum": 1}] = 600.0
+    tool_output: Annotated[int, "Characters of a tool's result that a model is shown", {"minimum": 200}] = (
+        16_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSettings:
+    enabled: Annotated[bool, "The knowledge graph and its tools"] = True
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSettings:
+    provider: Annotated[Literal["local", "none"], "What retrieval uses; none: no retrieval tools"] = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationalMemorySettings:
+    enabled: Annotated[bool, "Observations and reflections, and the tools that list them"] = True
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAgentSettings:
+    name: Annotated[str, "What the orchestrator calls it"]
+    url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
+
+
+@dataclass(frozen=True, slots=True)
+class A2ASettings:
+    enabled: Annotated[bool, "Whether remote agents are loaded"] = False
+    remote_agents: Annotated[
+        tuple[RemoteAgentSettings, ...], "Agents elsewhere that join as specialists"
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The whole of ``sestet.yaml``."""
+
+    agent: AgentSettings = AgentSettings()
+    providers: Annotated[
+        Mapping[str, ProviderSettings], "Where models are reached, by an id of your choice"
+    ] = field(default_factory=dict[str, ProviderSettings])
+    limits: LimitSettings = LimitSettings()
+    graph: GraphSettings = GraphSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    observational_memory: ObservationalMemorySettings = ObservationalMemorySettings()
+    a2a: A2ASettings = A2ASettings()
+
+
+def to_camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def settings_schema() -> dict[str, JsonValue]:
+    """The JSON Schema of the file: the same one that every file is checked against."""
+    return schema_of(Settings, to_camel)
+
+
+def build_settings(values: JsonObject) -> Settings:
+    """Settings from a mapping in the file's form, already checked against the schema."""
+    return cast("Settings", _build(Settings, values))
+
+
+def as_mapping(settings: Settings) -> dict[str, JsonValue]:
+    """Settings in the file's form, with secrets masked."""
+    return cast("dict[str, JsonValue]", _unbuild(settings))
+
+
+def _build(hint: object, value: object) -> object:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _build(arguments[0], value)
+    if origin is Mapping:
+        return {
+            name: _build(arguments[1], item) for name, item in cast("Mapping[str, object]", value).items()
+        }
+    if origin is tuple:
+        return tuple(_build(arguments[0], item) for item in cast("Sequence[object]", value))
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        given = cast("Mapping[str, object]", value)
+        hints = get_type_hints(hint, include_extras=True)
+        names = {name: to_camel(name) for name in hints if to_camel(name) in given}
+        return hint(**{name: _build(hints[name], given[camel]) for name, camel in names.items()})
+    return value
+
+
+def _unbuild(value: object) -> JsonValue:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        hints = get_type_hints(type(value), include_extras=True)
+        return {to_camel(name): _masked(hints[name], getattr(value, name)) for name in hints}
+    if isinstance(value, Mapping):
+        return {name: _unbuild(item) for name, item in cast("Mapping[str, object]", value).items()}
+    if isinstance(value, tuple):
+        return [_unbuild(item) for item in cast("tuple[object, ...]", value)]
+    return cast("JsonValue", value)
+
+
+def _masked(hint: object, value: object) -> JsonValue:
+    return "***" if value and _SECRET in get_args(hint) else _unbuild(value)

@@ -1,0 +1,156 @@
+"""Settings from a file and the environment; every problem at once, each with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from sestet.config import Settings, as_mapping, data_directory, load_settings, settings_from, settings_schema
+from sestet.core.errors import ConfigError
+from sestet.core.schema import find_problems
+
+
+def load(directory: Path, text: str | None = None, **environ: str) -> Settings:
+    if text is not None:
+        (directory / "sestet.yaml").write_text(text, encoding="utf-8")
+    return load_settings(environ={"HOME": str(directory), **environ}, directory=directory).settings
+
+
+def problems(directory: Path, text: str | None = None, **environ: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        load(directory, text, **environ)
+    return [problem.replace(str(directory), "…") for problem in caught.value.problems]
+
+
+def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+    settings = load(tmp_path)
+
+    assert settings == Settings()
+    assert settings.agent.multi_agent
+    assert settings.graph.enabled
+    assert settings.embedding.provider == "local"
+    assert settings.observational_memory.enabled
+    assert not settings.a2a.enabled
+
+
+def test_keys_are_camel_case_in_the_file(tmp_path: Path) -> None:
+    text = "agent: {multiAgent: false, maxDelegationRounds: 3}\na2a: {remoteAgents: [{name: w, url: 'http://w'}]}\n"
+
+    settings = load(tmp_path, text)
+
+    assert not settings.agent.multi_agent
+    assert settings.agent.max_delegation_rounds == 3
+    assert settings.a2a.remote_agents[0].name == "w"
+
+
+def test_the_named_file_comes_before_the_working_directory_before_the_config_directory(
+    tmp_path: Path,
+) -> None:
+    here, xdg, named = tmp_path / "here", tmp_path / "xdg", tmp_path / "named.yaml"
+    (xdg / "sestet").mkdir(parents=True)
+    here.mkdir()
+    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(xdg)}
+    found: list[Path | None] = []
+    for file in (xdg / "sestet" / "sestet.yaml", here / "sestet.yaml"):
+        file.write_text("graph: {enabled: false}\n", encoding="utf-8")
+        found.append(load_settings(environ=environ, directory=here).file)
+    named.write_text("", encoding="utf-8")
+    found.append(load_settings(named, environ=environ, directory=here).file)
+
+    assert found == [xdg / "sestet" / "sestet.yaml", here / "sestet.yaml", named]
+
+
+def test_variables_are_filled_in_and_read_as_the_type_of_the_key(tmp_path: Path) -> None:
+    text = """
+agent:
+  systemPrompt: "Hi ${NAME}, $${literal} ${MISSING:-friend}"
+  maxDelegationRounds: ${ROUNDS}
+  multiAgent: ${MULTI:-false}
+"""
+    settings = load(tmp_path, text, NAME="Ada", ROUNDS="7")
+
+    assert settings.agent.system_prompt == "Hi Ada, ${literal} friend"
+    assert settings.agent.max_delegation_rounds == 7
+    assert not settings.agent.multi_agent
+
+
+def test_the_environment_overrides_the_file(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "agent: {multiAgent: true}\n",
+        SESTET_AGENT__MULTIAGENT="false",
+        SESTET_LIMITS__SECONDS="2.5",
+        SESTET_PROVIDERS__OLLAMA__BASEURL="http://127.0.0.1:11434/v1",
+    )
+
+    assert not settings.agent.multi_agent
+    assert settings.limits.seconds == 2.5
+    assert settings.providers["ollama"].base_url == "http://127.0.0.1:11434/v1"
+
+
+def test_every_problem_is_reported_at_once_with_file_key_and_nearest(tmp_path: Path) -> None:
+    text = """
+agent: {multiAgnt: true, maxDelegationRounds: 0, systemPrompt: "${NOT_SET}"}
+multiAgent: false
+graph: {enabled: maybe}
+embedding: {provider: locl}
+"""
+    assert problems(tmp_path, text, SESTET_GRPH__ENABLED="1") == [
+        "…/sestet.yaml: agent.systemPrompt: the environment variable 'NOT_SET' is not set",
+        "environment: SESTET_GRPH__ENABLED: is not a setting; did you mean 'SESTET_GRAPH__ENABLED'?",
+        "…/sestet.yaml: agent.multiAgnt: is not known; did you mean 'multiAgent'?",
+        "…/sestet.yaml: agent.maxDelegationRounds: must be at least 1, got 0",
+        "…/sestet.yaml: multiAgent: is not known here; did you mean 'agent.multiAgent'?",
+        "…/sestet.yaml: graph.enabled: expected boolean, got 'maybe'",
+        "…/sestet.yaml: embedding.provider: expected one of local, none, got 'locl'; did you mean 'local'?",
+    ]
+
+
+def test_a_wrong_override_names_its_variable(tmp_path: Path) -> None:
+    assert problems(tmp_path, None, SESTET_AGENT__MULTIAGENT="perhaps") == [
+        "environment variable SESTET_AGENT__MULTIAGENT: agent.multiAgent: expected boolean, got 'perhaps'"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("agent: [", "is not valid YAML: line"),
+        ("agent: {}\nagent: {}\n", "is not valid YAML: line 2: found duplicate key"),
+        ("- a\n- b\n", "must be a mapping of settings, got list"),
+        ("agent: yes please\n", "agent: expected object, got 'yes please'"),
+    ],
+)
+def test_a_file_that_is_no_settings_file_is_one_clear_problem(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    (found,) = problems(tmp_path, text)
+
+    assert problem in found
+
+
+def test_an_empty_file_is_no_problem(tmp_path: Path) -> None:
+    assert load(tmp_path, "# nothing yet\n") == Settings()
+
+
+def test_a_named_file_that_does_not_exist_is_a_problem(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="there is no such file"):
+        load_settings(tmp_path / "none.yaml", environ={})
+
+
+def test_settings_survive_the_way_through_the_file_form() -> None:
+    settings = settings_from({"agent": {"multiAgent": False}, "limits": {"modelCalls": 3}})
+
+    assert settings_from(as_mapping(settings)) == settings
+    assert not list(find_problems(settings_schema(), as_mapping(settings)))
+
+
+def test_secrets_are_masked_when_settings_are_shown() -> None:
+    settings = settings_from({"providers": {"o": {"apiKey": "sk-secret", "baseUrl": "http://x"}}})
+
+    assert "sk-secret" not in str(as_mapping(settings))
+
+
+def test_data_lives_in_the_xdg_directory_unless_said_otherwise(tmp_path: Path) -> None:
+    assert data_directory({"XDG_DATA_HOME": "/data"}) == Path("/data/sestet")
+    assert data_directory({"XDG_DATA_HOME": "relative"}) == Path.home() / ".local/share/sestet"
+    assert data_directory({"SESTET_HOME": str(tmp_path), "XDG_DATA_HOME": "/data"}) == tmp_path
