@@ -1,0 +1,62 @@
+"""Reads a plaque (AGENT.md) into a spec."""
+
+from pathlib import Path
+from typing import cast
+
+from sestet.core.agent import AgentSpec
+from sestet.core.errors import DefinitionError
+from sestet.core.front_matter import FrontMatterError, FrontMatterValue, split
+from sestet.core.schema import suggest
+
+_KINDS: dict[str, type] = {
+    "name": str,
+    "description": str,
+    "capabilities": dict,
+    "keywords": list,
+    "accepts": str,
+    "returns": str,
+    "cannot": list,
+    "examples": list,
+    "not_for": dict,
+    "always_include": bool,
+}
+
+
+def read_plaque(path: Path) -> AgentSpec:
+    """The spec on a plaque; an error names the file and the field."""
+    try:
+        values, body = split(path.read_text(encoding="utf-8"))
+    except FrontMatterError as error:
+        raise DefinitionError(f"{path}: {error}") from error
+    for key, value in values.items():
+        _require_kind(path, key, value)
+    if "name" not in values or "description" not in values:
+        raise DefinitionError(f"{path}: 'name' and 'description' are required")
+    return AgentSpec(
+        name=str(values["name"]),
+        description=str(values["description"]),
+        capabilities=_map(values.get("capabilities")),
+        keywords=_list(values.get("keywords")),
+        accepts=str(values.get("accepts", "")),
+        returns=str(values.get("returns", "")),
+        cannot=_list(values.get("cannot")),
+        examples=_list(values.get("examples")),
+        not_for=_map(values.get("not_for")),
+        always_include=bool(values.get("always_include", False)),
+        instruction=body,
+    )
+
+
+def _require_kind(path: Path, key: str, value: FrontMatterValue) -> None:
+    if key not in _KINDS:
+        raise DefinitionError(f"{path}: the field '{key}' is not known{suggest(key, _KINDS)}")
+    if not isinstance(value, _KINDS[key]):
+        raise DefinitionError(f"{path}: the field '{key}' must be a {_KINDS[key].__name__}")
+
+
+def _list(value: FrontMatterValue | None) -> tuple[str, ...]:
+    return tuple(cast("list[str]", value or ()))
+
+
+def _map(value: FrontMatterValue | None) -> dict[str, str]:
+    return cast("dict[str, str]", value or {})

@@ -1,0 +1,29 @@
+"""How the tools of several rooms take text from a model and write dates for the person."""
+
+from datetime import datetime
+
+from sestet.core.errors import ToolError
+
+
+def given(value: str, name: str, most: int = 500) -> str:
+    """An argument as one tidy line; a ToolError when nothing is left of it, or too much."""
+    return checked(" ".join(value.split()), name, most)
+
+
+def checked(text: str, name: str, most: int) -> str:
+    """The text as it stands, if there is any, if it is not too long, and if it can be stored at all."""
+    text = text.strip()
+    if not text:
+        raise ToolError(f"'{name}' is empty")
+    if len(text) > most:
+        raise ToolError(f"'{name}' has {len(text):,} characters, and the most is {most:,}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ToolError(f"'{name}' holds characters that are not text") from error
+    return text
+
+
+def day(timestamp: float) -> str:
+    """The date of a moment, where the person is."""
+    return datetime.fromtimestamp(timestamp).date().isoformat()

@@ -1,0 +1,1 @@
+"""The chronicler's room: memory."""

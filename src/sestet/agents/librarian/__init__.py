@@ -1,0 +1,1 @@
+"""The librarian's room: search, retrieval, graph and knowledge."""

@@ -1,0 +1,1 @@
+"""The navigator's room: web pages."""

@@ -1,0 +1,1 @@
+"""The operator's room: shell, files and skills."""

@@ -1,0 +1,1 @@
+"""The planner's room: reasoning only, no tools."""

@@ -1,0 +1,1 @@
+"""The vault's room: cryptography, secrets and payments."""

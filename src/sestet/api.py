@@ -1,0 +1,55 @@
+"""The public functions of orchestration, with the specialists that ship as their default."""
+
+from collections.abc import Iterable, Sequence
+from typing import overload
+
+from sestet.agents import MATCH_ORDER, default_specs, shared_fragments
+from sestet.core.agent import Agent, AgentSpec
+from sestet.core.tool import Tool
+from sestet.orchestration.capability import capability_of, describe_capabilities, phrases_of
+from sestet.orchestration.partition import RoleToolSet, in_match_order, partition
+from sestet.orchestration.tree import OrchestrationConfig, build_single_agent, build_tree
+
+__all__ = [
+    "OrchestrationConfig",
+    "RoleToolSet",
+    "build_agent_tree",
+    "build_single_agent",
+    "capability_description",
+    "default_specs",
+    "partition_tools",
+    "tool_capability",
+]
+
+Partition = dict[str, tuple[Tool, ...]]
+
+
+@overload
+def partition_tools(tools: Iterable[Tool], specs: None = None) -> RoleToolSet: ...
+@overload
+def partition_tools(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> RoleToolSet | Partition: ...
+def partition_tools(
+    tools: Iterable[Tool], specs: Sequence[AgentSpec] | None = None
+) -> RoleToolSet | Partition:
+    """Put every tool in exactly one bucket; among other agents than the six, a mapping by name."""
+    specs = default_specs() if specs is None else specs
+    buckets = partition(tools, in_match_order(specs, MATCH_ORDER))
+    if buckets.keys() == set(RoleToolSet._fields):
+        return RoleToolSet(**buckets)
+    return buckets
+
+
+def tool_capability(name: str) -> str:
+    """The words for a tool's prefix; empty when the prefix is not known."""
+    return capability_of(name, phrases_of(default_specs()))
+
+
+def capability_description(tools: Iterable[Tool]) -> str:
+    """The capabilities of a set of tools, each once, in order of first appearance."""
+    return describe_capabilities(tools, phrases_of(default_specs()))
+
+
+def build_agent_tree(config: OrchestrationConfig) -> Agent:
+    """The orchestrator and the specialists that the tools call for."""
+    specs = default_specs() if config.specs is None else config.specs
+    return build_tree(config, specs=specs, match_order=MATCH_ORDER, fragments=shared_fragments())

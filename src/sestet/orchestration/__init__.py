@@ -1,0 +1,1 @@
+"""Specs and tools in, a tree of agents out: pure, synchronous, deterministic."""

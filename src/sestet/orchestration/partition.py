@@ -1,0 +1,60 @@
+"""Puts every tool in exactly one bucket: its owner's, or the unmatched one that belongs to nobody."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from sestet.core.agent import ORCHESTRATOR, UNMATCHED, AgentSpec, normalise_name
+from sestet.core.errors import DefinitionError
+from sestet.core.tool import Tool
+
+_RESERVED = (ORCHESTRATOR, UNMATCHED)
+
+
+class RoleToolSet(NamedTuple):
+    """The partition among the six specialists."""
+
+    operator: tuple[Tool, ...] = ()
+    navigator: tuple[Tool, ...] = ()
+    vault: tuple[Tool, ...] = ()
+    librarian: tuple[Tool, ...] = ()
+    planner: tuple[Tool, ...] = ()
+    chronicler: tuple[Tool, ...] = ()
+    unmatched: tuple[Tool, ...] = ()
+
+
+def partition(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> dict[str, tuple[Tool, ...]]:
+    """Give each tool to the first spec, in the order given, that owns its name."""
+    tools = tuple(tools)
+    require_distinct("tool", (tool.name for tool in tools))
+    require_agent_names(spec.name for spec in specs)
+    buckets: dict[str, list[Tool]] = {spec.name: [] for spec in specs} | {UNMATCHED: []}
+    for tool in tools:
+        owner = next((spec.name for spec in specs if spec.owns(tool.name)), UNMATCHED)
+        buckets[owner].append(tool)
+    return {name: tuple(bucket) for name, bucket in buckets.items()}
+
+
+def in_match_order(specs: Iterable[AgentSpec], built_in: Sequence[str]) -> tuple[AgentSpec, ...]:
+    """User-defined specs first, in the order given; then the built-in ones in their own order."""
+    rank = {name: position for position, name in enumerate(built_in)}
+    return tuple(sorted(specs, key=lambda spec: rank.get(spec.name, -1)))
+
+
+def require_agent_names(names: Iterable[str]) -> None:
+    """Two agents of one name, or a name that means something else, is an error that names it."""
+    names = tuple(names)
+    for name in names:
+        if normalise_name(name) in _RESERVED:
+            raise DefinitionError(f"agent '{name}': this name is reserved, choose another")
+    require_distinct("agent", names, normalise_name)
+
+
+def require_distinct(what: str, names: Iterable[str], normalise: Callable[[str], str] = str) -> None:
+    """Raise for the first name that stands twice."""
+    seen: dict[str, str] = {}
+    for name in names:
+        key = normalise(name)
+        if key in seen:
+            other = "" if seen[key] == name else f" (as '{seen[key]}')"
+            raise DefinitionError(f"{what} '{name}' is defined twice{other}")
+        seen[key] = name

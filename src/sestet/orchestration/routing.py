@@ -1,0 +1,63 @@
+"""What the orchestrator reads: the routing table, and the instruction around it."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from sestet.core.agent import Agent, AgentSpec
+from sestet.core.tool import Tool
+
+DEFAULT_ROUNDS = 5
+
+_PROMPTS = Path(__file__).parent / "prompts"
+
+
+def render_instruction(
+    agents: Sequence[Agent],
+    specs: Mapping[str, AgentSpec],
+    unmatched: Sequence[Tool],
+    system_prompt: str,
+    rounds: int,
+) -> str:
+    """The orchestrator's instruction for exactly the agents that exist."""
+    names = [agent.name for agent in agents]
+    return fill_prompt(
+        "orchestrator.md",
+        system_prompt=system_prompt,
+        routing_table="\n\n".join(_entry(agent, specs.get(agent.name), names) for agent in agents),
+        unavailable=_unavailable(unmatched),
+        names=", ".join(f"`{name}`" for name in names),
+        rounds=str(rounds),
+    )
+
+
+def fill_prompt(file: str, **values: str) -> str:
+    """A prompt file with its ``{{slots}}`` filled; what is filled in is never read as a slot."""
+    text = (_PROMPTS / file).read_text(encoding="utf-8")
+    filled = re.sub(r"\{\{(\w+)\}\}", lambda slot: values[slot[1]].strip(), text)
+    return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"
+
+
+def _entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> str:
+    lines = [f"### {agent.name}", f"- Role: {agent.description}"]
+    if agent.remote is not None:
+        lines.append("- Remote: it is sent the request alone, so put everything it needs into it")
+    if spec is not None:
+        lines += (f"- {label}: {text}" for label, text in _plaque(spec, names) if text)
+    return "\n".join(lines)
+
+
+def _plaque(spec: AgentSpec, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield "Keywords", ", ".join(spec.keywords)
+    yield "Accepts", spec.accepts
+    yield "Returns", spec.returns
+    yield "Cannot", "; ".join(spec.cannot)
+    yield "Examples", "; ".join(f"“{example}”" for example in spec.examples)
+    others = ((name, when) for name, when in spec.not_for.items() if name in names)
+    yield "Not for", "; ".join(f"{when} (→ {name})" for name, when in others)
+
+
+def _unavailable(unmatched: Sequence[Tool]) -> str:
+    if not unmatched:
+        return ""
+    return fill_prompt("unavailable.md", tools=", ".join(f"`{tool.name}`" for tool in unmatched))

@@ -1,0 +1,1 @@
+"""Every scenario of the specifications, and the tests that claim them."""
