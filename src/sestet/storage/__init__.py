@@ -1,0 +1,1 @@
+"""Rows: one SQLite file, one module a table family."""

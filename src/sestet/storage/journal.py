@@ -1,0 +1,172 @@
+"""The event log: the source of truth of every conversation.
+
+Events go in before anybody sees them; sessions and turns are projections kept in the same transaction.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from typing import NamedTuple, cast
+
+from sestet.core.errors import StorageError
+from sestet.core.event import (
+    EVENTS,
+    Event,
+    ModelCalled,
+    Stamp,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    event_fields,
+)
+from sestet.core.message import ToolCall
+from sestet.core.model import Usage
+from sestet.storage.database import Database
+
+_TITLE_LENGTH = 60
+_KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
+_FIELDS: dict[type, tuple[str, ...]] = {
+    **{event: event_fields(event) for event in EVENTS},
+    **{record: tuple(field.name for field in fields(record)) for record in (ToolCall, Usage)},
+}
+_END_STATES: dict[type[Event], str] = {
+    TurnFinished: "finished",
+    TurnFailed: "failed",
+    TurnCancelled: "cancelled",
+}
+
+
+class SessionRow(NamedTuple):
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+    turns: int
+
+
+class Journal:
+    """Appends events, and reads them back."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def append(self, event: Event) -> None:
+        """Write one event; when this returns, a killed process no longer loses it."""
+        try:
+            if isinstance(event, TurnStarted):
+                with self._database.transaction():
+                    self._open_turn(event)
+                    self._insert(event)
+            elif isinstance(event, ModelCalled):
+                with self._database.transaction():
+                    self._insert(event)
+                    self._fold_text(event.stamp)
+            elif (state := _END_STATES.get(type(event))) is not None:
+                with self._database.transaction():
+                    self._insert(event)
+                    self._close_turn(event.stamp, state)
+            else:
+                self._insert(event)
+        except sqlite3.Error as error:
+            raise StorageError(f"{self._database.path}: the turn could not be recorded: {error}") from error
+
+    def _insert(self, event: Event) -> None:
+        stamp = event.stamp
+        self._database.execute(
+            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                stamp.turn_id,
+                stamp.seq,
+                event.kind,
+                stamp.author,
+                stamp.delegation_id,
+                stamp.at,
+                encode(event),
+            ),
+        )
+
+    def _open_turn(self, event: TurnStarted) -> None:
+        stamp = event.stamp
+        self._database.execute(
+            """INSERT INTO sessions VALUES (?, ?, ?, ?)
+               ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at""",
+            (stamp.session_id, " ".join(event.text.split())[:_TITLE_LENGTH], stamp.at, stamp.at),
+        )
+        self._database.execute(
+            """INSERT INTO turns
+               SELECT ?, ?, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?""",
+            (stamp.turn_id, stamp.session_id, stamp.session_id),
+        )
+
+    def _close_turn(self, stamp: Stamp, state: str) -> None:
+        self._database.execute("UPDATE turns SET state = ? WHERE id = ?", (state, stamp.turn_id))
+        self._database.execute(
+            "UPDATE sessions SET updated_at = ? WHERE id = ?", (stamp.at, stamp.session_id)
+        )
+
+    def _fold_text(self, stamp: Stamp) -> None:
+        """The whole reply is written, so the pieces it was streamed in are no longer needed."""
+        self._database.execute(
+            """DELETE FROM events
+               WHERE turn_id = ? AND seq < ? AND kind = 'text_streamed' AND delegation_id = ?""",
+            (stamp.turn_id, stamp.seq, stamp.delegation_id),
+        )
+
+    def events_of(self, turn_id: str) -> Iterator[Event]:
+        """The facts of one turn, in order."""
+        return _decoded(
+            self._database.execute("SELECT * FROM log WHERE turn_id = ? ORDER BY seq", (turn_id,))
+        )
+
+    def session_events(self, session_id: str, kinds: Sequence[str], last_turns: int) -> Iterator[Event]:
+        """Facts of some kinds from the last turns of a session, oldest first."""
+        rows = self._database.execute(
+            """SELECT * FROM log WHERE kind IN (SELECT value FROM json_each(?)) AND turn_id IN
+                   (SELECT id FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT ?)
+               ORDER BY number, seq""",
+            (json.dumps(kinds), session_id, last_turns),
+        )
+        return _decoded(rows)
+
+    def sessions(self, limit: int = 50) -> list[SessionRow]:
+        """The conversations, the most recent first."""
+        rows = self._database.execute(
+            """SELECT sessions.*, (SELECT count(*) FROM turns WHERE session_id = sessions.id)
+               FROM sessions ORDER BY updated_at DESC, rowid DESC LIMIT ?""",
+            (limit,),
+        )
+        return [SessionRow(*row) for row in rows]
+
+
+def _decoded(rows: sqlite3.Cursor) -> Iterator[Event]:
+    for *stamp, kind, data, _ in rows:
+        yield decode(Stamp(*stamp), kind, data)
+
+
+def encode(event: Event) -> str:
+    """An event's own facts as JSON, without its stamp."""
+    return json.dumps(
+        {name: getattr(event, name) for name in _FIELDS[type(event)]}, default=_as_dict, ensure_ascii=False
+    )
+
+
+def _as_dict(value: object) -> dict[str, object]:
+    return {name: getattr(value, name) for name in _FIELDS[type(value)]}
+
+
+def decode(stamp: Stamp, kind: str, data: str) -> Event:
+    """The event that ``encode`` wrote."""
+    values = cast("dict[str, object]", json.loads(data))
+    if "usage" in values:
+        values["usage"] = Usage(**cast("dict[str, int]", values["usage"]))
+    if "call" in values:
+        values["call"] = _tool_call(values["call"])
+    if "calls" in values:
+        values["calls"] = tuple(_tool_call(call) for call in cast("list[object]", values["calls"]))
+    return _KINDS[kind](stamp, **values)  # pyright: ignore[reportArgumentType] - fields as written by encode
+
+
+def _tool_call(values: object) -> ToolCall:
+    return ToolCall(**cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] - fields as written by encode

@@ -1,0 +1,88 @@
+"""The database file: opened, migrated, and honest about what is wrong with it."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from sestet.core.errors import StorageError
+from sestet.storage.database import Database
+from sestet.storage.migrations import MIGRATIONS
+
+
+def schema_of(path: Path) -> list[tuple[str, str]]:
+    connection = sqlite3.connect(path)
+    rows = connection.execute(
+        "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
+    ).fetchall()
+    connection.close()
+    return rows
+
+
+def test_a_new_file_is_private_to_its_owner_and_uses_a_write_ahead_log(tmp_path: Path) -> None:
+    database = Database(tmp_path / "deep" / "sestet.db")
+
+    assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert stat.S_IMODE(database.path.stat().st_mode) == 0o600
+    database.close()
+
+
+@pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))
+def test_every_earlier_version_migrates_to_the_same_schema(tmp_path: Path, version: int) -> None:
+    old, new = tmp_path / "old.db", tmp_path / "new.db"
+    connection = sqlite3.connect(old)
+    for script in MIGRATIONS[:version]:
+        connection.executescript(script)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()
+
+    Database(old).close()
+    Database(new).close()
+
+    assert schema_of(old) == schema_of(new)
+
+
+def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+    with pytest.raises(StorageError, match="written by a newer Sestet"):
+        Database(path)
+
+    assert schema_of(path) == []
+
+
+def test_a_file_that_is_no_database_is_a_clear_error_and_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    path.write_text("this is a diary, not a database" * 100)
+
+    with pytest.raises(StorageError, match=r"sestet\.db: file is not a database"):
+        Database(path)
+
+    assert path.read_text().startswith("this is a diary")
+
+
+def test_a_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StorageError, match="SESTET_HOME"):
+        Database(tmp_path / "file" / "sestet.db")
+
+
+def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    database = Database(tmp_path / "sestet.db")
+
+    def fail_half_way() -> None:
+        with database.transaction():
+            database.execute("INSERT INTO sessions VALUES ('s', 't', 0, 0)")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_half_way()
+
+    assert database.execute("SELECT count(*) FROM sessions").fetchone() == (0,)
+    database.close()
