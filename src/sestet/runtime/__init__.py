@@ -1,0 +1,1 @@
+"""One turn: from the person's message to a reply, a pause or a typed failure."""

@@ -1,0 +1,107 @@
+"""The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
+from sestet.core.message import ToolCall
+from sestet.core.schema import find_problems, object_schema
+from sestet.core.tool import Tool
+from sestet.runtime.prompts import say
+from sestet.runtime.turn import Outcome, Turn
+
+REJECT_TOOL = Tool(
+    REJECT_TASK,
+    "Decline a request that belongs to another specialist, before you use any tool.",
+    object_schema(
+        {
+            "reason": {"type": "string", "description": "One sentence: why this is not yours"},
+            "suggested_agent": {"type": "string", "description": "Which specialist fits, if you know"},
+        },
+        ["reason"],
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A delegation that may go ahead."""
+
+    agent: Agent
+    request: str
+    reply: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A delegation that may not, and what the orchestrator is told. A mistake is the model's own."""
+
+    text: str
+    mistake: bool = False
+
+
+def transfer_tool(agents: Sequence[Agent]) -> Tool:
+    """The orchestrator's only call; the schema admits no name that does not exist."""
+    return Tool(
+        TRANSFER,
+        "Give a task to a specialist and get its result back.",
+        object_schema(
+            {
+                "agent_name": {"type": "string", "enum": [agent.name for agent in agents]},
+                "request": {
+                    "type": "string",
+                    "description": "The whole task; the specialist sees nothing else",
+                },
+                "reply": {
+                    "type": "boolean",
+                    "description": "True: its answer goes to the person as it is",
+                    "default": False,
+                },
+            },
+            ["agent_name", "request"],
+        ),
+    )
+
+
+def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal:
+    """Check a call of ``transfer_to_agent`` against the tree and the state of the turn."""
+    name = call.arguments.get("agent_name")
+    agent = root.sub_agent(name) if isinstance(name, str) else None
+    if agent is None:
+        names = ", ".join(agent.name for agent in root.sub_agents)
+        shown = name if isinstance(name, str) else ""
+        return Refusal(say("wrong_name", name=shown, names=names), mistake=True)
+    # The name was found although it may be spelt otherwise; the rest has to fit the schema.
+    arguments = {**call.arguments, "agent_name": agent.name}
+    if problems := list(find_problems(transfer_tool(root.sub_agents).parameters, arguments)):
+        told = "; ".join(f"{problem.where} {problem.message}" for problem in problems)
+        return Refusal(say("bad_arguments", tool=TRANSFER, problems=told), mistake=True)
+    request = str(arguments["request"]).strip()
+    if not request:
+        return Refusal(say("empty_request"), mistake=True)
+    if agent.name in turn.struck_off:
+        left = [other for other in root.sub_agents if other.name not in turn.struck_off]
+        return Refusal(say("struck_off", agent=agent.name) if left else say("nobody_left"))
+    if turn.rounds >= turn.limits.rounds:
+        return Refusal(say("rounds_used_up", rounds=str(turn.limits.rounds)))
+    return Transfer(agent, request, arguments.get("reply") is True)
+
+
+def may_delegate(turn: Turn, root: Agent) -> bool:
+    """Whether the call is still offered: rounds are left, and somebody who has not declined."""
+    return turn.rounds < turn.limits.rounds and any(a.name not in turn.struck_off for a in root.sub_agents)
+
+
+def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
+    """What the orchestrator reads of a specialist's result."""
+    if outcome.kind == "ok":
+        return outcome.text
+    head = say("delegation_result", agent=agent, outcome=outcome.kind, cause=outcome.cause)
+    return f"{head}\n\n{outcome.text}".strip()
+
+
+def answer_invented_call(root: Agent, tool_name: str) -> str:
+    """The orchestrator called a tool that it does not have: whose is it?"""
+    owner = next((a.name for a in root.sub_agents if any(t.name == tool_name for t in a.tools or ())), None)
+    whose = say("belongs_to", agent=owner) if owner else say("belongs_to_nobody")
+    return say("no_tools", tool=tool_name, owner=whose)

@@ -1,0 +1,53 @@
+"""One model call: its text is streamed as it comes, its whole reply is recorded."""
+
+import logging
+import time
+from contextlib import aclosing
+from dataclasses import replace
+
+from sestet.core.errors import ModelError, SestetError
+from sestet.core.event import ModelCalled, TextStreamed
+from sestet.core.model import Model, ModelReply, ModelRequest, TextDelta
+from sestet.core.tool import Tool
+from sestet.runtime.reading import RejectFilter
+from sestet.runtime.turn import AgentRun, Turn
+
+_log = logging.getLogger("sestet.runtime")
+
+
+async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
+    """Ask the model of one agent; a rejection is never streamed."""
+    turn.spend_model_call()
+    request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
+    started = time.monotonic()
+    visible = RejectFilter()
+    reply: ModelReply | None = None
+    try:
+        async with aclosing(model.stream(request)) as stream:
+            async for item in stream:
+                if isinstance(item, TextDelta):
+                    _show(turn, run, visible.feed(item.text))
+                else:
+                    reply = item
+    except SestetError:
+        raise
+    except Exception as error:
+        _log.exception("the model '%s' raised", model.name)
+        raise ModelError(f"'{model.name}': {type(error).__name__}: {error}") from error
+    if reply is None:
+        raise ModelError(f"'{model.name}' ended without a reply")
+    _show(turn, run, visible.rest())
+    # A call is answered by its id, so each needs one of its own.
+    calls = tuple(call if call.id else replace(call, id=turn.new_call_id()) for call in reply.calls)
+    reply = replace(reply, calls=calls)
+    run.usage += reply.usage
+    turn.usage += reply.usage
+    milliseconds = (time.monotonic() - started) * 1000
+    stamp = turn.stamp(run.agent.name, run.delegation_id)
+    turn.record(ModelCalled(stamp, model.name, reply.text, reply.calls, reply.usage, milliseconds))
+    return reply
+
+
+def _show(turn: Turn, run: AgentRun, text: str) -> None:
+    if text:
+        turn.record(TextStreamed(turn.stamp(run.agent.name, run.delegation_id), text))

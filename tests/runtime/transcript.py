@@ -1,0 +1,59 @@
+"""A turn as a transcript: who, what, in the order in which it happened."""
+
+from collections.abc import Iterable
+
+from sestet.core.event import (
+    AgentNudged,
+    DelegationFinished,
+    DelegationStarted,
+    Event,
+    ModelCalled,
+    TextStreamed,
+    ToolCalled,
+    ToolFinished,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from sestet.core.message import ToolCall
+
+
+def transfer(agent_name: str, request: str = "do it", *, reply: bool = False) -> ToolCall:
+    return ToolCall("transfer_to_agent", {"agent_name": agent_name, "request": request, "reply": reply})
+
+
+def transcript(events: Iterable[Event]) -> list[tuple[str, str]]:
+    """(author, what) of everything but the streamed pieces."""
+    return [(event.author, _what(event)) for event in events if not isinstance(event, TextStreamed)]
+
+
+def streamed(events: Iterable[Event]) -> str:
+    return "".join(event.text for event in events if isinstance(event, TextStreamed))
+
+
+def _what(event: Event) -> str:
+    match event:
+        case TurnStarted():
+            return f"says {event.text}"
+        case ModelCalled():
+            calls = ", ".join(call.name for call in event.calls)
+            return f"thinks → {calls or event.text}"
+        case AgentNudged():
+            return f"is nudged: {event.reason}"
+        case DelegationStarted():
+            return f"delegates to {event.agent}: {event.request}"
+        case DelegationFinished():
+            return f"returns {event.outcome}: {event.text or event.cause}"
+        case ToolCalled():
+            return f"calls {event.call.name}"
+        case ToolFinished():
+            return f"{event.call.name} is {event.outcome}"
+        case TurnFinished():
+            return f"answers {event.text}"
+        case TurnFailed():
+            return f"fails: {event.cause}"
+        case TurnCancelled():
+            return "stops"
+        case TextStreamed():
+            return event.text
