@@ -80,7 +80,7 @@ def _plaque_score(request: str, spec: AgentSpec) -> float:
 
 
 def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
-    literal = len(_SLOT.sub("", example).replace(" ", ""))
+    literal = len(_SLOT.sub("", trim_request(example)).replace(" ", ""))
     if found := _pattern(example).fullmatch(request):
         if not (given := {name: value.strip(" \"'`“”") for name, value in found.groupdict().items()}):
             given = _whole_request(request, tool)

@@ -13,17 +13,18 @@ from sestet.models.lexical import match_tool, route, trim_request
 
 WHAT_I_AM = (
     "I am the small model built into Sestet: I recognise requests by their words and run the right "
-    "specialist, but I cannot hold a real conversation. To set a real one (a vendor's, or a local server such as Ollama) "
-    "put `agent.provider` and `agent.model` in `sestet.yaml`; `docs/models.md` shows how."
+    "specialist, but I cannot hold a real conversation. To set a real one (a vendor's, or a local server "
+    "such as Ollama) put `agent.provider` and `agent.model` in `sestet.yaml`; `docs/models.md` shows how."
 )
+_HINT = "Say “help” to see what I can do."
 _SMALL_TALK: tuple[tuple[str, str], ...] = (
     (
         r"(hi|hello|hey|hallo|good (morning|day|evening|afternoon)|greetings)( there| sestet)?",
-        "Hello! {help}",
+        "Hello! {hint}",
     ),
     (r"(thanks|thank you|thx|cheers)( a lot| very much| so much)?", "You are welcome."),
     (r"(bye|goodbye|good night|see you|ciao)( later| soon)?", "Goodbye!"),
-    (r"how are you( doing)?( today)?", "All is well here, thank you. {help}"),
+    (r"how are you( doing)?( today)?", "All is well here, thank you. {hint}"),
     (r"(who|what) are you|what is your name|are you (an? )?(ai|llm|bot|real|human)", "{what}"),
     (r"help|what can you do( for me)?|what do you do|commands", "{what}\n\n{help}"),
 )
@@ -35,7 +36,7 @@ class OfflineModel:
     name = "offline"
 
     def __init__(self, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]]) -> None:
-        self._specs = {spec.name: spec for spec in specs}
+        self._specs = specs
         self._tools = tools
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
@@ -62,10 +63,13 @@ class OfflineModel:
             return ModelReply(answer)
         properties = cast("Mapping[str, JsonObject]", transfer.parameters["properties"])
         names = cast("Sequence[str]", properties["agent_name"]["enum"])
-        known = [self._specs[name] for name in names if name in self._specs]
-        found = route(text, known, self._tools)
+        found = route(text, self._specs, self._tools)
         if found is None:
             return ModelReply(f"I did not understand that. {WHAT_I_AM}\n\n{self._help()}")
+        if found.agent not in names:
+            return ModelReply(
+                f"That is work for the {found.agent}, who has no tools here, so I cannot do it."
+            )
         return ModelReply(
             calls=(ToolCall(TRANSFER, {"agent_name": found.agent, "request": text, "reply": True}),)
         )
@@ -84,7 +88,7 @@ class OfflineModel:
         said = (text.strip(" .!?,"), trim_request(text))
         for pattern, answer in _SMALL_TALK:
             if any(re.fullmatch(pattern, words, re.IGNORECASE) for words in said):
-                return answer.format(what=WHAT_I_AM, help=self._help())
+                return answer.format(what=WHAT_I_AM, help=self._help(), hint=_HINT)
         return ""
 
     def _help(self) -> str:

@@ -1,0 +1,40 @@
+"""What importing costs is a matter of what is imported."""
+
+import subprocess
+import sys
+
+import sestet
+
+
+def modules_after(code: str) -> set[str]:
+    """The modules that a fresh interpreter has loaded after some code, beyond those it starts with."""
+    script = f"import sys; before = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_sestet_loads_nothing_else() -> None:
+    assert modules_after("import sestet") == {"sestet"}
+
+
+def test_opening_an_assistant_loads_no_vendor() -> None:
+    loaded = modules_after("import sestet; sestet.open, sestet.ScriptedModel, sestet.build_agent_tree")
+
+    vendors = {
+        "pydantic",
+        "rich",
+        "typer",
+        "ruamel",
+        "prompt_toolkit",
+        "httpx",
+        "a2a",
+        "numpy",
+        "pydantic_ai",
+        "openai",
+    }
+    assert not {name.partition(".")[0] for name in loaded} & vendors
+
+
+def test_every_public_name_can_be_loaded() -> None:
+    for name in sestet.__all__:
+        assert getattr(sestet, name) is not None
