@@ -71,11 +71,11 @@ def _pair(line: str, number: int) -> tuple[str, str]:
     key, colon, text = line.partition(":")
     if not colon or not key or key != key.strip() or (text and not text.startswith(" ")):
         raise FrontMatterError(f"line {number}: expected 'key: value', got {line!r}")
-    return key, text.strip()
+    return key, text.strip(" ")
 
 
 def _scalar(text: str, number: int) -> str:
-    text = text.strip()
+    text = text.strip(" ")
     if len(text) >= 2 and text[0] == text[-1] == '"' and '"' not in text[1:-1] and "\\" not in text:
         return text[1:-1]
     if (

@@ -1,0 +1,71 @@
+# Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
+
+.DEFAULT_GOAL := help
+.PHONY: help setup run test test-fast test-slow lint types docs docs-check check format lock clean stale
+
+BIN := .venv/bin
+
+# Non-empty when .venv must not be trusted, whatever its stamps say: see the script.
+STALE := $(shell scripts/setup.sh usable || echo stale)
+
+help: ## list the tasks
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' Makefile
+
+setup: .venv/.dev ## make .venv with everything that running, testing and checking need
+
+run: .venv/.run ## talk with the assistant (ARGS="..." goes to `sestet chat`)
+	@$(BIN)/sestet chat $(ARGS)
+
+test: .venv/.dev ## run every test
+	$(BIN)/pytest -n auto
+
+test-fast: .venv/.dev ## run the tests that are not marked slow
+	$(BIN)/pytest -n auto -m "not slow"
+
+test-slow: .venv/.dev ## run the tests that are marked slow
+	$(BIN)/pytest -n auto -m slow
+
+lint: .venv/.dev ## check style, formatting and the import contracts
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/lint-imports --no-logo
+
+types: .venv/.dev ## check the types
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
+
+docs: .venv/.dev ## write the generated pages of the documentation
+	$(BIN)/python -m scripts.generate_docs
+
+docs-check: .venv/.dev ## check that the generated pages are up to date
+	$(BIN)/python -m scripts.generate_docs --check
+
+check: lint types test docs-check ## all of the above checks; what continuous integration runs
+
+format: .venv/.dev ## format the code and fix what can be fixed safely
+	$(BIN)/ruff check --fix-only
+	$(BIN)/ruff format
+
+# What is pinned stays pinned as long as pyproject.toml allows it. The tests' lock is bound to the other one, so
+# that everybody runs and tests the same versions.
+COMPILE := build/lock-venv/bin/uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
+	--generate-hashes --no-annotate --custom-compile-command "make lock" $(UPGRADE)
+
+lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgrade for the newest versions)
+	$(COMPILE) --group build --output-file requirements.lock
+	$(COMPILE) --group dev --all-extras --constraints requirements.lock --output-file requirements-dev.lock
+
+clean: ## remove .venv, caches and build products
+	rm -rf .venv .venv.old build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/.run: pyproject.toml requirements.lock scripts/setup.sh $(STALE)
+	@scripts/setup.sh run
+
+.venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh $(STALE)
+	@scripts/setup.sh dev
+
+build/lock-venv/bin/uv: | .venv/.run
+	$(BIN)/python -m venv build/lock-venv
+	build/lock-venv/bin/python -m pip --disable-pip-version-check install --quiet uv
+
+stale:

@@ -1,0 +1,148 @@
+#!/bin/sh
+# Makes .venv from the lock files, so that a fresh clone needs nothing installed by hand.
+#
+#   scripts/setup.sh run       what a conversation needs
+#   scripts/setup.sh dev       that, and what the tests and checks need
+#   scripts/setup.sh usable    changes nothing; succeeds when .venv is complete and belongs to this checkout
+#
+# PYTHON=<path or name> chooses the interpreter. Progress goes to stderr: stdout belongs to the conversation.
+set -eu
+
+CDPATH="" cd -- "${0%/*}/.."
+root=$(pwd -P)
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+# Exit code 2, as for every other mistake that the person has to put right.
+give_up() {
+    say "$*"
+    exit 2
+}
+
+# The output matters only when the command fails.
+quietly() {
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        rm -f "$log"
+    else
+        cat "$log" >&2
+        rm -f "$log"
+        return 1
+    fi
+}
+
+# The scripts in .venv and the editable install hold absolute paths: a copied checkout would run the original.
+usable() {
+    [ -x .venv/bin/python ] && [ ! -e .venv/.incomplete ] && [ "$(cat .venv/.root 2>/dev/null)" = "$root" ]
+}
+
+has_ensurepip() { "$1" -c 'import ensurepip' 2>/dev/null; }
+
+# Sets `python` to the best interpreter there is: new enough, and if possible able to make a venv.
+find_python() {
+    python=''
+    seen=''
+    if [ -n "${PYTHON:-}" ]; then
+        set -- "$PYTHON"
+    else
+        set -- python3 python3.14 python3.13 python3.12 python3.11
+    fi
+    for candidate in "$@"; do
+        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+        seen="$seen${seen:+, }$candidate is $version"
+        "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || continue
+        if has_ensurepip "$candidate"; then
+            python=$candidate
+            return
+        fi
+        [ -n "$python" ] || python=$candidate
+    done
+    [ -n "$python" ] || give_up "Python 3.11 or newer is needed (looked for $*; found: ${seen:-none})." \
+        "Install one (on Debian 12: apt-get install python3 python3-venv)," \
+        "or name one: make PYTHON=/path/to/python3.11 run"
+}
+
+# Debian keeps the part of Python that puts pip into a venv in a package of its own.
+ensure_ensurepip() {
+    if has_ensurepip "$python"; then return; fi
+    package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
+    if ! command -v apt-get >/dev/null; then
+        give_up "'$python' lacks the ensurepip module, so it cannot make a venv." \
+            "Install that part of Python, or name another one: make PYTHON=/path/to/python3.11 run"
+    fi
+    if [ "$(id -u)" -ne 0 ]; then
+        give_up "'$python' cannot make a venv, because the Debian package $package is missing." \
+            "Install it, then do this again: sudo apt-get install $package"
+    fi
+    say "installing the Debian package $package, without which '$python' cannot make a venv"
+    export DEBIAN_FRONTEND=noninteractive
+    quietly apt-get -q update || give_up "apt-get update failed, see above"
+    quietly apt-get -q install -y --no-install-recommends "$package" || give_up "apt-get install failed, see above"
+    has_ensurepip "$python" || give_up "'$python' lacks ensurepip even with $package installed." \
+        "It is not Debian's Python: name one that is complete: make PYTHON=/usr/bin/python3 run"
+}
+
+# Renamed before it is removed: a removal cut short must not leave half a .venv under its own name.
+discard_venv() {
+    rm -rf .venv.old
+    mv .venv .venv.old
+    rm -rf .venv.old
+}
+
+make_venv() {
+    find_python
+    ensure_ensurepip
+    say "making .venv with $("$python" --version)"
+    mkdir .venv
+    : >.venv/.incomplete
+    "$python" -m venv .venv
+    printf '%s\n' "$root" >.venv/.root
+}
+
+pip_install() {
+    .venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet "$@"
+}
+
+install() {
+    say "installing what $1 names (the first time takes a moment)"
+    # Wheels only: building from source would fetch tools that no lock names.
+    pip_install --require-hashes --only-binary :all: --requirement "$1" ||
+        give_up "pip failed, see above. Is the package registry within reach?"
+    # Without isolation, for the same reason: the build backend is in the lock.
+    pip_install --no-deps --no-build-isolation --editable .
+}
+
+# Two set-ups at once would each take the other's .venv for an interrupted one.
+wait_for_turn() {
+    command -v flock >/dev/null || return 0
+    exec 9<scripts/setup.sh
+    flock -n 9 && return
+    say "another set-up is at work here; waiting for it"
+    flock 9
+}
+
+set_up() {
+    wait_for_turn
+    if [ -e .venv ] || [ -L .venv ]; then
+        if ! usable; then
+            say "the .venv that is here is incomplete or was made elsewhere; making it anew"
+            discard_venv
+        fi
+    fi
+    [ -d .venv ] || make_venv
+    # Whatever stops the set-up from here on leaves this mark, and the next call starts afresh.
+    : >.venv/.incomplete
+    install "$1"
+    shift
+    # The stamps bear the time of the start, so that a lock edited meanwhile counts as newer.
+    for stamp in "$@"; do touch -r .venv/.incomplete ".venv/$stamp"; done
+    rm .venv/.incomplete
+    say "done"
+}
+
+case ${1:-} in
+    run) set_up requirements.lock .run </dev/null ;;
+    dev) set_up requirements-dev.lock .run .dev </dev/null ;;
+    usable) usable ;;
+    *) give_up "usage: scripts/setup.sh run|dev|usable" ;;
+esac
