@@ -32,11 +32,15 @@ def partition_tools(
     tools: Iterable[Tool], specs: Sequence[AgentSpec] | None = None
 ) -> RoleToolSet | Partition:
     """Put every tool in exactly one bucket; among other agents than the six, a mapping by name."""
-    specs = default_specs() if specs is None else specs
-    buckets = partition(tools, in_match_order(specs, MATCH_ORDER))
+    buckets = tool_owners(tools, default_specs() if specs is None else specs)
     if buckets.keys() == set(RoleToolSet._fields):
         return RoleToolSet(**buckets)
     return buckets
+
+
+def tool_owners(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> Partition:
+    """The partition as a mapping, whoever the agents are."""
+    return partition(tools, in_match_order(specs, MATCH_ORDER))
 
 
 def tool_capability(name: str) -> str:

@@ -75,7 +75,7 @@ class AgentNudged(_Stamped):
     """The agent was told once that its reply was not enough."""
 
     kind: ClassVar[str] = "agent_nudged"
-    reason: Literal["silence", "announced", "empty_request", "wrong_name", "no_tools"]
+    reason: Literal["silence", "announced"]
 
 
 @dataclass(frozen=True, slots=True)

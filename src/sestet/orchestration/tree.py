@@ -59,8 +59,9 @@ def build_tree(
     agents = (*local, *(_as_agent(remote) for remote in config.remote_agents))
     require_agent_names(agent.name for agent in agents)
     _require_names("agent", (agent.name for agent in agents))
-    by_name = {spec.name: spec for spec in specs}
-    instruction = render_instruction(agents, by_name, buckets[UNMATCHED], config.system_prompt, config.rounds)
+    # A plaque is for the room it hangs on: a remote agent of the same name gets none.
+    plaques = {spec.name: spec for spec in specs if any(agent.name == spec.name for agent in local)}
+    instruction = render_instruction(agents, plaques, buckets[UNMATCHED], config.system_prompt, config.rounds)
     return Agent(ORCHESTRATOR, "Talks with the person and delegates", instruction, None, agents)
 
 

@@ -265,4 +265,4 @@ async def _ask_remote(agent: Agent, request: str) -> Outcome:
 
 def _apology(outcome: Outcome) -> str:
     """What the person reads when there is no reply."""
-    return f"I could not answer: {outcome.cause or outcome.kind}."
+    return f"I could not answer: {(outcome.cause or outcome.kind).rstrip('.')}."

@@ -1,0 +1,79 @@
+"""The library as an embedding program sees it."""
+
+from pathlib import Path
+
+import pytest
+
+import sestet
+from sestet.core.errors import ConfigError, DefinitionError, ScriptError
+from sestet.core.event import ToolFinished, TurnFinished
+
+
+@sestet.tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
+async def weather_now(city: str) -> str:
+    """The weather of a city, now."""
+    return f"Sunny in {city}"
+
+
+WEATHER = sestet.AgentSpec(
+    name="meteorologist",
+    description="Knows the weather",
+    capabilities={"weather_": "weather reports"},
+    instruction="You are the meteorologist.",
+)
+
+
+def delegation(agent_name: str) -> sestet.ToolCall:
+    arguments = {"agent_name": agent_name, "request": "Oslo now", "reply": True}
+    return sestet.ToolCall("transfer_to_agent", arguments)
+
+
+async def test_an_added_tool_and_specialist_work_like_those_that_ship(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel(
+        [delegation("meteorologist"), sestet.ToolCall("weather_now", {"city": "Oslo"}), "It is sunny."]
+    )
+
+    async with sestet.open({}, model=model, home=tmp_path, tools=[weather_now], specs=[WEATHER]) as app:
+        events = [event async for event in app.run_turn("s1", "weather in Oslo?")]
+
+    assert (
+        "### meteorologist\n- Role: Knows the weather. Capabilities: weather reports" in app.root.instruction
+    )
+    assert [event.text for event in events if isinstance(event, ToolFinished)] == ["Sunny in Oslo"]
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].author == "meteorologist"
+
+
+async def test_an_added_tool_that_nobody_owns_is_loud(tmp_path: Path) -> None:
+    async with sestet.open({}, model=sestet.ScriptedModel(), home=tmp_path, tools=[weather_now]) as app:
+        assert [tool.name for tool in app.unmatched] == ["weather_now"]
+        assert app.warnings == ("the tool 'weather_now' belongs to no agent, so nobody can use it",)
+        assert "`weather_now`" in app.root.instruction
+
+
+async def test_an_added_tool_cannot_take_the_name_of_one_that_ships(tmp_path: Path) -> None:
+    @sestet.tool
+    async def fs_read(path: str) -> str:
+        """Pretends to read."""
+        return path
+
+    with pytest.raises(DefinitionError, match="tool 'fs_read' is defined twice"):
+        async with sestet.open({}, home=tmp_path, tools=[fs_read]):
+            pass
+
+
+async def test_a_script_that_is_left_over_fails_when_the_assistant_closes(tmp_path: Path) -> None:
+    with pytest.raises(ScriptError, match="left over"):
+        async with sestet.open({}, model=sestet.ScriptedModel(["never asked"]), home=tmp_path):
+            pass
+
+
+@pytest.mark.parametrize("name", ["vault", "Operator", "chron-icler"])
+async def test_a_remote_agent_cannot_take_the_name_of_a_specialist(tmp_path: Path, name: str) -> None:
+    settings = {"a2a": {"enabled": True, "remoteAgents": [{"name": name, "url": "http://127.0.0.1:9"}]}}
+
+    with pytest.raises(ConfigError, match=f"'{name}' is the name of a specialist"):
+        async with sestet.open(settings, home=tmp_path):
+            pass
+
+    assert not (tmp_path / "sestet.db").exists()
