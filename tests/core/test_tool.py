@@ -83,6 +83,6 @@ def test_mistakes_in_a_definition_name_the_tool_and_the_argument() -> None:
     with pytest.raises(DefinitionError, match="'undocumented' needs a docstring"):
         tool(undocumented)
     with pytest.raises(DefinitionError, match="'blocking' must be an 'async def'"):
-        tool(blocking)  # pyright: ignore[reportArgumentType, reportCallIssue] - the mistake under test
+        tool(blocking)  # pyright: ignore[reportArgumentType] - the mistake under test
     with pytest.raises(DefinitionError, match="'odd', argument 'when': no JSON Schema"):
         tool(odd)

@@ -1,5 +1,7 @@
 """What a prompt asks of a model, code enforces: one transcript for each rule."""
 
+from typing import cast
+
 import pytest
 
 from sestet.core.event import DelegationFinished, Event, ToolFinished, TurnFinished
@@ -48,7 +50,8 @@ async def test_only_agents_that_exist_are_in_the_schema(talk: Conversation) -> N
     await talk(model).say("hello")
 
     (tool,) = model.requests[0].tools
-    assert tool.parameters["properties"]["agent_name"]["enum"] == ["operator", "librarian", "planner"]  # type: ignore
+    properties = cast("dict[str, dict[str, object]]", tool.parameters["properties"])
+    assert properties["agent_name"]["enum"] == ["operator", "librarian", "planner"]
 
 
 async def test_rounds_are_counted_and_then_the_call_is_withdrawn(talk: Conversation) -> None:

@@ -40,7 +40,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened.close()
 
 
-EVENTS_WITH_CALLS = {
+EVENTS_WITH_CALLS: dict[type[Event], dict[str, st.SearchStrategy[object]]] = {
     ModelCalled: {"calls": st.lists(CALLS, max_size=2).map(tuple)},
     ToolCalled: {"call": CALLS},
     ToolFinished: {"call": CALLS},
