@@ -1,0 +1,200 @@
+"""One open client to one vendor's model, and the translation between its messages and ours."""
+
+import json
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, NoReturn, assert_never, cast
+from urllib.parse import urlsplit
+
+from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+from pydantic_ai.direct import model_request_stream
+from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ModelRequestPart,
+    ModelResponse,
+    ModelResponsePart,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.messages import ModelRequest as VendorRequest
+from pydantic_ai.models import ModelRequestParameters, StreamedResponse
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.profiles.openai import OpenAIModelProfile
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.tools import ToolDefinition
+
+from sestet.core.errors import ModelError
+from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
+from sestet.core.schema import JsonObject
+from sestet.core.tool import Tool
+from sestet.models.vendor_errors import Endpoint
+from sestet.models.vendor_thinking import AnswerFilter
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+_THIS_MACHINE = ("all://localhost", "all://127.0.0.1", "all://[::1]")
+
+#: The client insists on a key, which servers on one's own machine do not ask for.
+_NO_KEY = "none"
+
+_PROFILE = OpenAIModelProfile(
+    # The library sees a thinking tag only when it arrives as a piece of its own, and then misses an end tag
+    # that does not: the answer is lost. AnswerFilter has that task, so it is switched off here.
+    thinking_tags=("", ""),
+    # Without it, a stream that ends too early passes for a whole reply.
+    openai_chat_streaming_requires_finish_reason=True,
+)
+
+
+class Wire:
+    """An open client. Connections are kept between calls until ``close``."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = AsyncOpenAI(
+            api_key=endpoint.api_key or _NO_KEY,
+            base_url=endpoint.base_url,
+            http_client=DefaultAsyncHttpxClient(
+                timeout=Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout),
+                # A proxy of the environment is for the world outside: it cannot reach this machine's servers.
+                mounts=dict.fromkeys(_THIS_MACHINE),
+            ),
+            # Whoever runs the turn decides what is asked again: here a call is one request on the wire.
+            max_retries=0,
+        )
+        # The client fills these from the environment, and would tell them to servers they do not belong to.
+        self._client.organization = self._client.project = None
+        self._client._custom_headers = {}  # pyright: ignore[reportPrivateUsage] - no other way to empty it
+        if urlsplit(endpoint.base_url).hostname == urlsplit(OPENAI_URL).hostname:
+            provider = OpenAIProvider(openai_client=self._client)
+        else:
+            provider = OpenAICompatibleProvider(endpoint.provider_id, openai_client=self._client)
+        self._model = OpenAIChatModel(endpoint.model, provider=provider, profile=_PROFILE)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        answer = AnswerFilter()
+        pieces: list[str] = []
+        try:
+            async with self._ask(request) as events:
+                async for event in events:
+                    if piece := answer.feed(_text_of(event)):
+                        pieces.append(piece)
+                        yield TextDelta(piece)
+            if tail := answer.end():
+                pieces.append(tail)
+                yield TextDelta(tail)
+            outcome = self._outcome("".join(pieces), events.get())
+        except (AgentRunError, UserError) as error:
+            outcome = self._endpoint.explain(error)
+        # Outside of the except block: no traceback can then lead to the vendor's error and what it quotes.
+        if isinstance(outcome, ModelError):
+            raise outcome
+        yield outcome
+
+    def _ask(self, request: ModelRequest) -> AbstractAsyncContextManager[StreamedResponse]:
+        messages, parameters = to_messages(request.messages), to_parameters(request)
+        return model_request_stream(
+            self._model, messages, model_request_parameters=parameters, instrument=False
+        )
+
+    def _outcome(self, text: str, response: ModelResponse) -> ModelReply | ModelError:
+        if response.finish_reason == "content_filter":
+            return self._endpoint.withheld((response.provider_details or {}).get("refusal"))
+        return ModelReply(text, to_calls(response.parts), to_usage(response))
+
+    async def close(self) -> None:
+        await self._client.close()
+
+
+def to_parameters(request: ModelRequest) -> ModelRequestParameters:
+    instruction = [InstructionPart(request.instruction)] if request.instruction else []
+    return ModelRequestParameters(
+        function_tools=[to_definition(tool) for tool in request.tools], instruction_parts=instruction
+    )
+
+
+def to_definition(tool: Tool) -> ToolDefinition:
+    # Not strict: that would make every optional argument required. Whoever runs the tool checks them.
+    schema = cast("dict[str, Any]", tool.parameters)  # Any: the library's own type of a schema
+    return ToolDefinition(
+        name=tool.name, description=tool.description, parameters_json_schema=schema, strict=False
+    )
+
+
+def to_messages(messages: Sequence[Message]) -> list[ModelMessage]:
+    """Our messages as the library's: replies apart, everything between two replies as one request."""
+    turns: list[ModelMessage] = []
+    for message in messages:
+        if isinstance(message, AssistantMessage):
+            turns.append(ModelResponse(_reply_parts(message)))
+        elif turns and isinstance(last := turns[-1], VendorRequest):
+            last.parts = [*last.parts, _request_part(message)]
+        else:
+            turns.append(VendorRequest([_request_part(message)]))
+    return turns
+
+
+def _request_part(message: UserMessage | ToolMessage) -> ModelRequestPart:
+    match message:
+        case UserMessage(text):
+            return UserPromptPart(text)
+        case ToolMessage(call_id, name, text, failed):
+            return ToolReturnPart(name, text, call_id, outcome="failed" if failed else "success")
+        case _:
+            assert_never(message)
+
+
+def _reply_parts(message: AssistantMessage) -> list[ModelResponsePart]:
+    text = [TextPart(message.text)] if message.text else []
+    calls = [
+        ToolCallPart(call.name, call.malformed or dict(call.arguments), call.id) for call in message.calls
+    ]
+    return [*text, *calls]
+
+
+def _text_of(event: ModelResponseStreamEvent) -> str:
+    match event:
+        case PartStartEvent(part=TextPart(content=text)):
+            return text
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return text
+        case _:
+            return ""
+
+
+def to_calls(parts: Iterable[ModelResponsePart]) -> tuple[ToolCall, ...]:
+    return tuple(to_call(part) for part in parts if isinstance(part, ToolCallPart))
+
+
+def to_call(part: ToolCallPart) -> ToolCall:
+    """Arguments are read here rather than by the library, which hides what it cannot read."""
+    if isinstance(part.args, dict):
+        return ToolCall(part.tool_name, part.args, part.tool_call_id)
+    text = part.args or ""
+    if not text.strip():
+        return ToolCall(part.tool_name, id=part.tool_call_id)
+    try:
+        arguments: object = json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        arguments = None
+    if isinstance(arguments, dict):
+        return ToolCall(part.tool_name, cast("JsonObject", arguments), part.tool_call_id)
+    return ToolCall(part.tool_name, id=part.tool_call_id, malformed=text)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def to_usage(response: ModelResponse) -> Usage:
+    return Usage(response.usage.input_tokens, response.usage.output_tokens)

@@ -1,0 +1,569 @@
+"""Vendors' models against a real server on loopback: what is sent, what is understood, what goes wrong."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+import traceback
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from pydantic_ai.exceptions import ModelTimeoutError, UserError
+
+from sestet.config.settings import AgentSettings, ProviderSettings, Settings
+from sestet.core.errors import ConfigError, ModelError
+from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta, Usage
+from sestet.core.schema import object_schema
+from sestet.core.tool import Tool
+from sestet.models.vendor import VendorModel, vendor_model
+from sestet.models.vendor_errors import Endpoint
+from tests.models.openai_server import (
+    Answer,
+    Event,
+    OpenAIServer,
+    call,
+    finish,
+    reasoning,
+    refusal,
+    refused,
+    said,
+    serve,
+    text,
+    usage,
+)
+
+KEY = "sk-a-very-secret-key"
+REQUEST = ModelRequest("operator", "Be brief.", (UserMessage("hello"),), ())
+READ = Tool(
+    "fs_read",
+    "Read a file.",
+    object_schema({"path": {"type": "string"}, "lines": {"type": "integer", "default": 10}}, ["path"]),
+)
+LIST = Tool("fs_list", "List a directory.", object_schema({"path": {"type": "string"}}, ["path"]))
+
+
+@asynccontextmanager
+async def model_at(
+    *answers: Answer, key: str = KEY, idle_timeout: float = 60.0
+) -> AsyncGenerator[tuple[VendorModel, OpenAIServer], None]:
+    async with serve(*answers) as server:
+        settings = ProviderSettings(base_url=server.url, api_key=key)
+        model = VendorModel("home", settings, "tiny", idle_timeout=idle_timeout)
+        try:
+            yield model, server
+        finally:
+            await model.close()
+
+
+async def items_of(model: Model, request: ModelRequest = REQUEST) -> list[ModelItem]:
+    return [item async for item in model.stream(request)]
+
+
+async def items(*events: Event) -> list[ModelItem]:
+    async with model_at(said(*events)) as (model, _):
+        return await items_of(model)
+
+
+async def reply(*events: Event) -> ModelReply:
+    last = (await items(*events))[-1]
+    assert isinstance(last, ModelReply)
+    return last
+
+
+async def sent(*messages: UserMessage | AssistantMessage | ToolMessage) -> list[dict[str, object]]:
+    """The messages as they arrive at the server, without the instruction."""
+    async with model_at(said(text("ok"), finish())) as (model, server):
+        await items_of(model, replace(REQUEST, instruction="", messages=messages))
+        return server.body["messages"]
+
+
+async def error(answer: Answer, key: str = KEY, idle_timeout: float = 60.0) -> str:
+    async with model_at(answer, key=key, idle_timeout=idle_timeout) as (model, server):
+        with pytest.raises(ModelError) as caught:
+            await items_of(model)
+        assert len(server.received) == 1, "asking again is for whoever runs the turn to decide"
+        return str(caught.value).replace(server.url, "URL")
+
+
+# What is understood
+
+
+async def test_text_is_passed_on_before_the_server_has_said_the_rest() -> None:
+    rest = asyncio.Event()
+    async with model_at(said(text("Hel"), rest, text("lo"), finish())) as (model, _):
+        stream = model.stream(REQUEST)
+        assert await anext(stream) == TextDelta("Hel")
+        rest.set()
+        assert [item async for item in stream] == [TextDelta("lo"), ModelReply("Hello")]
+
+
+async def test_the_usage_that_the_server_counts_is_in_the_reply() -> None:
+    assert await items(text("Hi"), finish(), usage(11, 7)) == [
+        TextDelta("Hi"),
+        ModelReply("Hi", usage=Usage(11, 7)),
+    ]
+
+
+async def test_a_call_is_put_together_from_its_fragments() -> None:
+    got = await items(
+        call(0, id="c-1", name="fs_read"),
+        call(0, '{"pa'),
+        call(0, 'th": "a.txt", '),
+        call(0, '"lines": 3}'),
+        finish("tool_calls"),
+    )
+    assert got == [ModelReply(calls=(ToolCall("fs_read", {"path": "a.txt", "lines": 3}, "c-1"),))]
+
+
+async def test_calls_that_arrive_at_the_same_time_are_kept_apart() -> None:
+    got = await reply(
+        call(0, id="c-1", name="fs_read"),
+        call(1, id="c-2", name="fs_list"),
+        call(0, '{"path": '),
+        call(1, "{}"),
+        call(0, '"a.txt"}'),
+        finish("tool_calls"),
+    )
+    assert got.calls == (ToolCall("fs_read", {"path": "a.txt"}, "c-1"), ToolCall("fs_list", {}, "c-2"))
+
+
+async def test_a_reply_may_have_text_and_calls() -> None:
+    got = await items(text("One moment."), call(0, "{}", id="c-1", name="fs_list"), finish("tool_calls"))
+    assert got == [TextDelta("One moment."), ModelReply("One moment.", (ToolCall("fs_list", {}, "c-1"),))]
+
+
+@pytest.mark.parametrize(
+    "arguments", ['{"path": "a', "a.txt", '["a.txt"]', '"a.txt"', '{"lines": NaN}', "null"]
+)
+async def test_arguments_that_are_no_json_object_are_kept_as_they_came(arguments: str) -> None:
+    got = await reply(call(0, arguments, id="c-1", name="fs_read"), finish("tool_calls"))
+    assert got.calls == (ToolCall("fs_read", id="c-1", malformed=arguments),)
+
+
+@pytest.mark.parametrize("arguments", ["", " ", "{}"])
+async def test_a_call_without_arguments_has_none(arguments: str) -> None:
+    got = await reply(call(0, arguments, id="c-1", name="fs_list"), finish("tool_calls"))
+    assert got.calls == (ToolCall("fs_list", {}, "c-1"),)
+
+
+async def test_a_thought_that_the_server_sets_apart_is_not_text() -> None:
+    assert await items(reasoning("Hm, "), reasoning("easy."), text("Four."), finish()) == [
+        TextDelta("Four."),
+        ModelReply("Four."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "answer"),
+    [
+        (["<think>", "hm", "</think>", "\n\n", "Four."], "Four."),
+        (["<think>hm</think>Four."], "Four."),
+        (["\n<th", "ink>h", "m</thi", "nk>\n", "\nFo", "ur."], "Four."),
+        (["<think>", "a < b </th ", "</think>Four."], "Four."),
+        (["<think>", "\n", "</think>", "<think>hm</think>", "Four."], "Four."),
+        (["<think>hm</think>\n<think>yes</think>\nFour."], "Four."),
+        (["<think>never done"], ""),
+        (["<think>", "hm", "</think>", "\n"], ""),
+        (["  Four", "."], "  Four."),
+        (["<thi"], "<thi"),
+        (["<thinner> is no tag"], "<thinner> is no tag"),
+        (["Models write ", "<think>", " first."], "Models write <think> first."),
+    ],
+)
+async def test_a_thought_in_tags_is_not_text_wherever_the_pieces_are_cut(
+    pieces: Sequence[str], answer: str
+) -> None:
+    *deltas, last = await items(*map(text, pieces), finish())
+    assert last == ModelReply(answer)
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == answer
+
+
+# What is sent
+
+
+async def test_a_request_on_the_wire_has_the_instruction_and_the_messages() -> None:
+    messages = (
+        UserMessage("read both"),
+        AssistantMessage(
+            "Reading.", (ToolCall("fs_read", {"path": "a"}, "c-1"), ToolCall("fs_list", {}, "c-2"))
+        ),
+        ToolMessage("c-1", "fs_read", "alpha"),
+        ToolMessage("c-2", "fs_list", "no such directory", failed=True),
+        AssistantMessage("Half done."),
+        UserMessage("go on"),
+    )
+    async with model_at(said(text("ok"), finish())) as (model, server):
+        await items_of(model, replace(REQUEST, messages=messages))
+    (received,) = server.received
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    assert received.body == {
+        "model": "tiny",
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "read both"},
+            {
+                "role": "assistant",
+                "content": "Reading.",
+                "tool_calls": [
+                    {
+                        "id": "c-1",
+                        "type": "function",
+                        "function": {"name": "fs_read", "arguments": '{"path":"a"}'},
+                    },
+                    {"id": "c-2", "type": "function", "function": {"name": "fs_list", "arguments": "{}"}},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c-1", "content": "alpha"},
+            {"role": "tool", "tool_call_id": "c-2", "content": '{"error":"no such directory"}'},
+            {"role": "assistant", "content": "Half done."},
+            {"role": "user", "content": "go on"},
+        ],
+    }
+
+
+async def test_tools_on_the_wire_have_the_schema_that_they_declare() -> None:
+    async with model_at(said(text("ok"), finish())) as (model, server):
+        await items_of(model, replace(REQUEST, tools=(READ, LIST)))
+    path = {"path": {"type": "string"}}
+    closed = {"type": "object", "additionalProperties": False, "required": ["path"]}
+    read = {**closed, "properties": {**path, "lines": {"type": "integer", "default": 10}}}
+    assert server.body["tool_choice"] == "auto"
+    assert [tool["function"] for tool in server.body["tools"]] == [
+        {"name": "fs_read", "description": "Read a file.", "parameters": read},
+        {"name": "fs_list", "description": "List a directory.", "parameters": {**closed, "properties": path}},
+    ]
+
+
+async def test_malformed_arguments_go_back_inside_a_json_object_that_every_server_can_read() -> None:
+    messages = await sent(
+        UserMessage("x"), AssistantMessage("", (ToolCall("fs_read", id="c-1", malformed='{"p'),))
+    )
+    assert messages[1]["content"] is None
+    assert messages[1]["tool_calls"] == [
+        {
+            "id": "c-1",
+            "type": "function",
+            "function": {"name": "fs_read", "arguments": '{"INVALID_JSON":"{\\"p"}'},
+        }
+    ]
+
+
+async def test_a_reply_that_was_empty_is_left_out() -> None:
+    assert [
+        message["role"] for message in await sent(UserMessage("x"), AssistantMessage(""), UserMessage("y"))
+    ] == [
+        "user",
+        "user",
+    ]
+
+
+async def test_nothing_is_taken_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("OPENAI_API_KEY", "OPENAI_ORG_ID", "OPENAI_PROJECT_ID", "OPENAI_ADMIN_KEY"):
+        monkeypatch.setenv(variable, "from-the-environment")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Password: from-the-environment")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    async with model_at(said(text("ok"), finish()), key="") as (model, server):
+        await items_of(model)
+    (received,) = server.received
+    assert "from-the-environment" not in received.headers.values()
+    assert received.headers["authorization"] == "Bearer none"
+
+
+async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert await reply(text("ok"), finish()) == ModelReply("ok")
+
+
+# What goes wrong
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            refused(401, {"error": {"message": "Bad key.", "code": "invalid_api_key"}}),
+            "'home' at URL does not accept the key in providers.home.apiKey (status 401). It said: Bad key.",
+        ),
+        (
+            refused(404, {"error": {"message": "No tiny.", "code": "model_not_found"}}),
+            "'home' at URL does not know the model 'tiny' (status 404): check agent.model, "
+            "and providers.home.baseUrl if the name is right. It said: No tiny.",
+        ),
+        (
+            refused(429, {"error": {"message": "Slow down."}}, retry_after="7"),
+            "'home' at URL has been asked too often (status 429): wait 7 seconds, then ask again. "
+            "It said: Slow down.",
+        ),
+        (
+            refused(429, {"error": {"message": "Pay.", "code": "insufficient_quota"}}),
+            "'home' at URL says that the account has no credit left (status 429). It said: Pay.",
+        ),
+        (
+            refused(400, {"error": {"message": "Too long.", "code": "context_length_exceeded"}}),
+            "The conversation is too long for the model 'tiny' (status 400): lower agent.contextTokens. "
+            "It said: Too long.",
+        ),
+        (
+            refused(400, {"error": {"message": "No tools here."}}),
+            "'home' at URL did not accept the request (status 400). It said: No tools here.",
+        ),
+        (refused(503, ""), "'home' at URL is not available at the moment (status 503): try again later."),
+        (
+            refused(500, "<html>\n" + "x" * 300),
+            f"'home' at URL failed (status 500). It said: <html> {'x' * 193}…",
+        ),
+        (refused(418, {"code": 1}), "'home' at URL failed (status 418). It said: {\"code\": 1}"),
+        (
+            refused(200, "<html>Welcome</html>", content_type="text/html"),
+            "'home' at URL sent nothing that is a reply "
+            "(Streamed response ended without content or tool calls): check providers.home.baseUrl.",
+        ),
+    ],
+)
+async def test_a_refusal_by_the_server_says_what_to_look_at(answer: Answer, sentence: str) -> None:
+    assert await error(answer) == sentence
+
+
+async def test_a_server_that_wants_a_key_says_which_setting_is_empty() -> None:
+    assert await error(refused(401, {"error": {"message": "Key?"}}), key="") == (
+        "'home' at URL wants a key, and providers.home.apiKey is empty (status 401). It said: Key?"
+    )
+
+
+async def test_a_server_that_is_not_running_is_named_by_its_address() -> None:
+    async with serve(said(finish())) as server:
+        pass
+    model = VendorModel("home", ProviderSettings(base_url=server.url.replace("//", "//me:pass@")), "tiny")
+    with pytest.raises(ModelError) as caught:
+        await items_of(model)
+    assert str(caught.value) == (
+        f"'home' at {server.url} cannot be reached: is it running? The address is providers.home.baseUrl."
+    )
+    await model.close()
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (
+            said(text("Hel"), ending="drop"),
+            "The connection to 'home' at URL broke off before the reply was complete.",
+        ),
+        (
+            said(text("Hel"), ending="end"),
+            "'home' at URL did not finish its reply: Streamed response ended without a `finish_reason`.",
+        ),
+        (said(text("Hel"), ending="hang"), "'home' at URL sent nothing for 0.1 seconds."),
+        (
+            said(text("Hel"), 'data: {"error": {"message": "Out of memory.", "code": 500}}\n\n'),
+            "'home' at URL failed (status 500). It said: Out of memory.",
+        ),
+        (
+            said(text("Hel"), finish("content_filter")),
+            "The model 'tiny' withheld its answer (content filter).",
+        ),
+    ],
+)
+async def test_a_reply_that_breaks_off_is_an_error_after_the_text_that_came(
+    answer: Answer, sentence: str
+) -> None:
+    async with model_at(answer, idle_timeout=0.1) as (model, server):
+        stream = model.stream(REQUEST)
+        assert await anext(stream) == TextDelta("Hel")
+        with pytest.raises(ModelError) as caught:
+            await anext(stream)
+    assert str(caught.value).replace(server.url, "URL") == sentence
+
+
+async def test_a_server_that_never_begins_to_answer_runs_into_the_time_limit() -> None:
+    assert (
+        await error(said(asyncio.Event()), idle_timeout=0.1) == "'home' at URL sent nothing for 0.1 seconds."
+    )
+
+
+@pytest.mark.parametrize(
+    ("failure", "sentence"),
+    [
+        (
+            ModelTimeoutError("tiny", "late", phase="connect"),
+            "'home' at http://far/v1 did not take the call within 10 seconds: is it running?",
+        ),
+        (UserError("No such mode."), "'home' at http://far/v1 could not be asked: No such mode."),
+    ],
+)
+def test_failures_that_no_loopback_server_can_cause_have_a_sentence_too(
+    failure: ModelTimeoutError | UserError, sentence: str
+) -> None:
+    assert str(Endpoint("home", "tiny", "http://far/v1", "", 10.0, 300.0).explain(failure)) == sentence
+
+
+async def test_a_model_that_declines_is_quoted() -> None:
+    assert await error(said(refusal("I can"), refusal("not."), finish())) == (
+        "The model 'tiny' withheld its answer (content filter). It said: I cannot."
+    )
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 429, 500])
+async def test_the_key_is_neither_in_an_error_nor_in_a_log(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    echo = {"error": {"message": f"{'x' * 190}{KEY} is not welcome", "code": 400}}
+    answer = refused(status, echo) if status != 200 else said(f"data: {echo}\n\n".replace("'", '"'))
+    async with model_at(answer) as (model, _):
+        with pytest.raises(ModelError) as caught:
+            await items_of(model)
+    told = "".join(traceback.format_exception(caught.value)) + caplog.text
+    assert "xxx***" in told
+    assert KEY[:10] not in told
+    assert caught.value.__cause__ is caught.value.__context__ is None
+
+
+# Connections
+
+
+async def test_closing_the_stream_early_hangs_up() -> None:
+    async with model_at(said(text("Hel"), ending="hang")) as (model, server):
+        async with aclosing(model.stream(REQUEST)) as stream:
+            assert await anext(stream) == TextDelta("Hel")
+        async with asyncio.timeout(5):
+            await server.abandoned.wait()
+
+
+async def test_cancelling_whoever_reads_the_stream_hangs_up() -> None:
+    begun = asyncio.Event()
+
+    async def read(model: VendorModel) -> None:
+        async for _ in model.stream(REQUEST):
+            begun.set()
+
+    async with model_at(said(text("Hel"), ending="hang")) as (model, server):
+        reader = asyncio.create_task(read(model))
+        async with asyncio.timeout(5):
+            await begun.wait()
+            reader.cancel()
+            await server.abandoned.wait()
+        with pytest.raises(asyncio.CancelledError):
+            await reader
+
+
+async def test_calls_one_after_the_other_use_one_connection_until_the_model_is_closed() -> None:
+    async with model_at(said(text("ok"), finish())) as (model, server):
+        for _ in range(3):
+            await items_of(model)
+        assert (len(server.received), server.connections) == (3, 1)
+        await model.close()
+        async with asyncio.timeout(5):
+            await server.alone()
+
+
+async def test_calls_at_the_same_time_do_not_get_into_each_others_replies() -> None:
+    answers = [said(text(f"{number}"), finish()) for number in range(20)]
+    async with model_at(*answers) as (model, _):
+        replies = await asyncio.gather(*(items_of(model) for _ in answers))
+    assert sorted(int(got[-1].text) for got in replies) == list(range(20))
+
+
+async def test_a_model_that_was_closed_can_be_asked_again() -> None:
+    async with model_at(said(text("ok"), finish())) as (model, server):
+        await items_of(model)
+        await model.close()
+        assert (await items_of(model))[-1] == ModelReply("ok")
+        assert server.connections == 2
+
+
+# Which model, and what it needs
+
+
+def test_a_model_is_named_by_its_provider_and_itself() -> None:
+    assert VendorModel("home", ProviderSettings(), "tiny").name == "home/tiny"
+
+
+def test_the_vendors_package_is_not_loaded_before_it_is_needed() -> None:
+    code = """
+import sys
+from sestet.config.settings import ProviderSettings
+from sestet.models.vendor import VendorModel
+VendorModel("home", ProviderSettings(), "tiny")
+print([name for name in ("pydantic_ai", "pydantic", "openai", "httpx2") if name in sys.modules])
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+async def test_a_missing_package_is_named_with_the_command_that_brings_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "sestet.models.vendor_wire", raising=False)
+    monkeypatch.setitem(sys.modules, "openai", None)
+    with pytest.raises(
+        ModelError, match=r"^The model 'home/tiny' needs a package .* pip install 'sestet\[openai\]'$"
+    ):
+        await items_of(VendorModel("home", ProviderSettings(), "tiny"))
+
+
+def settings_of(provider: str, model: str = "tiny", **providers: ProviderSettings) -> Settings:
+    return Settings(agent=AgentSettings(provider=provider, model=model), providers=providers)
+
+
+def test_the_settings_name_the_model() -> None:
+    ollama = ProviderSettings(base_url="http://127.0.0.1:11434/v1")
+    assert vendor_model(settings_of("ollama", ollama=ollama)).name == "ollama/tiny"
+
+
+@pytest.mark.parametrize(
+    ("settings", "problems"),
+    [
+        (
+            settings_of("olama", ollama=ProviderSettings()),
+            ["agent.provider: 'olama' is not under providers; did you mean 'ollama'?"],
+        ),
+        (settings_of("offlin"), ["agent.provider: 'offlin' is not under providers; did you mean 'offline'?"]),
+        (
+            settings_of("openai", " "),
+            [
+                "agent.provider: 'openai' is not under providers",
+                "agent.model: is empty; write the name that the provider has for the model",
+            ],
+        ),
+        (
+            settings_of("home", home=ProviderSettings(base_url="localhost:11434/v1")),
+            [
+                "providers.home.baseUrl: 'localhost:11434/v1' is not an address; "
+                "write it as http://127.0.0.1:11434/v1"
+            ],
+        ),
+        (
+            settings_of("home", home=ProviderSettings(base_url="ftp://[::1]/v1")),
+            [
+                "providers.home.baseUrl: 'ftp://[::1]/v1' is not an address; write it as http://127.0.0.1:11434/v1"
+            ],
+        ),
+        (
+            settings_of("home", home=ProviderSettings(base_url="http://[::1/v1")),
+            [
+                "providers.home.baseUrl: 'http://[::1/v1' is not an address; write it as http://127.0.0.1:11434/v1"
+            ],
+        ),
+        (
+            settings_of("openai", openai=ProviderSettings()),
+            ["providers.openai.apiKey: is empty, and the vendor's own address (no baseUrl) needs a key"],
+        ),
+        (
+            settings_of("openai", openai=ProviderSettings(api_key="sk-1\n")),
+            ["providers.openai.apiKey: has characters that no key has; was more than the key copied?"],
+        ),
+    ],
+)
+def test_settings_that_name_no_model_are_refused_by_key(settings: Settings, problems: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        vendor_model(settings)
+    assert caught.value.problems == problems
