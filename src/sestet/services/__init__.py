@@ -1,0 +1,1 @@
+"""Abilities with state that tools call."""

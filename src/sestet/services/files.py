@@ -1,0 +1,324 @@
+"""The files of the working directory: listed, read and searched, never left."""
+
+import os
+import stat
+import time
+from fnmatch import fnmatch
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
+
+from sestet.core.errors import ToolError
+from sestet.services.walk import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, Opened, open_below, quoted
+
+#: Directories that hold what machines wrote. They are searched only when they are named.
+SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
+
+_MOST_SCANNED = 50_000
+_HEAD_BYTES = 8_192
+_PIECE_BYTES = 65_536
+_SEARCHED_BYTES = 2_000_000
+_MATCH_LENGTH = 120
+
+EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
+
+
+class FileLimits(NamedTuple):
+    """How much work one request may cause, and how much text it may bring back."""
+
+    entries: int = 200
+    read_bytes: int = 15_000
+    skipped_bytes: int = 200_000_000
+    matches: int = 100
+    files: int = 20_000
+    seconds: float = 10.0
+
+
+class Entry(NamedTuple):
+    """One name in a directory. A file that cannot be looked at has no size."""
+
+    name: str
+    kind: EntryKind
+    size: int | None = None
+    target: str = ""
+
+
+class Listing(NamedTuple):
+    """The first entries of a directory, with the counts of all of them."""
+
+    path: str
+    entries: tuple[Entry, ...]
+    directories: int
+    others: int
+    hidden: int
+    #: False when the directory holds even more than was counted.
+    complete: bool
+
+    @property
+    def left_out(self) -> int:
+        return self.directories + self.others - len(self.entries)
+
+
+class Excerpt(NamedTuple):
+    """Some lines of a text file, and how many bytes come after them."""
+
+    path: str
+    text: str
+    first: int
+    last: int
+    left: int
+    #: The only line is longer than what is shown of it.
+    cut: bool
+
+
+class Match(NamedTuple):
+    """A place where the text stands; line 0 is the name itself."""
+
+    path: str
+    line: int
+    text: str
+
+
+class Matches(NamedTuple):
+    path: str
+    found: tuple[Match, ...]
+    #: Which limit ended the search early; empty when it went to the end.
+    limit: str
+    too_large: int
+    unreadable: int
+
+
+class Files:
+    """Blocking: call it from a thread. Every path is walked below the root."""
+
+    def __init__(self, root: Path, limits: FileLimits = FileLimits()) -> None:  # noqa: B008 - immutable
+        self._root = root.absolute()
+        self._limits = limits
+
+    def list(self, path: str = ".") -> Listing:
+        """What a directory holds, directories first."""
+        with open_below(self._root, path) as opened:
+            if not opened.is_directory:
+                raise ToolError(f"{quoted(path)} is a file, not a directory")
+            return self._listing(opened)
+
+    def read(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing:
+        """Lines of a text file, counted from 1; of a directory, its listing."""
+        with open_below(self._root, path) as opened:
+            if opened.is_directory:
+                return self._listing(opened)
+            with open(opened.descriptor, "rb", closefd=False) as stream:
+                if is_binary(stream.read(_HEAD_BYTES)):
+                    size = human_size(opened.state.st_size)
+                    raise ToolError(f"{quoted(path)} is not a text file: it holds {size} of binary data")
+                stream.seek(0)
+                self._skip_lines(opened.path, stream, start - 1)
+                return self._excerpt(opened, stream, start, lines)
+
+    def search(self, text: str, path: str = ".", glob: str = "*") -> Matches:
+        """Where a text stands in names and contents, in any case. Links are not followed."""
+        if not text.strip() or "\n" in text:
+            raise ToolError("the text to search for must be one line that is not empty")
+        with open_below(self._root, path) as opened:
+            return _Search(text, glob, self._limits).run(opened)
+
+    def _listing(self, opened: Opened) -> Listing:
+        with os.scandir(opened.descriptor) as scan:
+            entries = sorted(islice(scan, _MOST_SCANNED), key=_directories_first)
+            complete = next(scan, None) is None
+        directories = sum(entry.is_dir(follow_symlinks=False) for entry in entries)
+        return Listing(
+            opened.path,
+            tuple(_entry(opened.descriptor, entry) for entry in entries[: self._limits.entries]),
+            directories,
+            len(entries) - directories,
+            sum(entry.name.startswith(".") for entry in entries),
+            complete,
+        )
+
+    def _skip_lines(self, path: str, stream: BinaryIO, count: int) -> None:
+        skipped, piece = 0, b""
+        while skipped < count and (piece := stream.readline(_PIECE_BYTES)):
+            skipped += piece.endswith(b"\n")
+            if stream.tell() > self._limits.skipped_bytes:
+                most = human_size(self._limits.skipped_bytes)
+                raise ToolError(f"line {count + 1} of {quoted(path)} lies beyond the first {most}")
+        if count and not stream.read(1):
+            lines = _count_lines(stream)
+            raise ToolError(f"{quoted(path)} ends at line {lines}")
+        if count:
+            stream.seek(-1, os.SEEK_CUR)
+
+    def _excerpt(self, opened: Opened, stream: BinaryIO, start: int, lines: int) -> Excerpt:
+        taken: list[bytes] = []
+        room, cut = self._limits.read_bytes, False
+        while len(taken) < lines and room and (line := stream.readline(room)):
+            fits = line.endswith(b"\n") or stream.tell() >= opened.state.st_size
+            if not fits and taken:
+                # It is left for the next excerpt.
+                stream.seek(-len(line), os.SEEK_CUR)
+                break
+            taken.append(line)
+            room -= len(line)
+            cut = not fits and self._drop_rest_of_line(stream)
+        left = max(0, opened.state.st_size - stream.tell())
+        return Excerpt(
+            opened.path, _decode(b"".join(taken)), start, start + max(0, len(taken) - 1), left, cut
+        )
+
+    def _drop_rest_of_line(self, stream: BinaryIO) -> bool:
+        """Go on to the next line; False when nothing but the line's end was left."""
+        dropped = 0
+        while dropped < self._limits.skipped_bytes and (piece := stream.readline(_PIECE_BYTES)):
+            dropped += len(piece.rstrip(b"\r\n"))
+            if piece.endswith(b"\n"):
+                break
+        return dropped > 0
+
+
+class _LimitHitError(Exception):
+    """The search has to end here; the text says which limit it was."""
+
+
+class _Search:
+    """One search on its way through the tree."""
+
+    def __init__(self, text: str, glob: str, limits: FileLimits) -> None:
+        self._needle = text.casefold()
+        self._glob = glob.casefold()
+        self._limits = limits
+        self._deadline = time.monotonic() + limits.seconds
+        self._found: list[Match] = []
+        self._seen = self._too_large = self._unreadable = 0
+
+    def run(self, opened: Opened) -> Matches:
+        limit = ""
+        try:
+            if opened.is_directory:
+                prefix = "" if opened.path == "." else f"{opened.path}/"
+                self._search_directory(opened.descriptor, prefix)
+            else:
+                self._search_contents(opened.descriptor, opened.path)
+        except _LimitHitError as hit:
+            limit = str(hit)
+        return Matches(opened.path, tuple(self._found), limit, self._too_large, self._unreadable)
+
+    def _search_directory(self, directory: int, prefix: str) -> None:
+        with os.scandir(directory) as scan:
+            entries = sorted(islice(scan, self._limits.files + 1), key=_by_name)
+        for entry in entries:
+            self._count_one()
+            is_directory = entry.is_dir(follow_symlinks=False)
+            if is_directory and entry.name in SKIPPED:
+                continue
+            path = prefix + entry.name
+            wanted = fnmatch(entry.name.casefold(), self._glob) or fnmatch(path.casefold(), self._glob)
+            if wanted and self._needle in entry.name.casefold():
+                self._add(Match(path, 0, ""))
+            if is_directory or (wanted and entry.is_file(follow_symlinks=False)):
+                self._open_entry(directory, entry.name, path, is_directory)
+
+    def _open_entry(self, directory: int, name: str, path: str, is_directory: bool) -> None:
+        try:
+            flags = LIST_FLAGS | os.O_NOFOLLOW if is_directory else READ_FLAGS
+            descriptor = os.open(name, flags, dir_fd=directory)
+        except OSError:
+            self._unreadable += 1
+            return
+        try:
+            if not is_directory:
+                self._search_contents(descriptor, path)
+            elif path.count("/") < MAX_DEPTH:
+                self._search_directory(descriptor, f"{path}/")
+            else:
+                self._unreadable += 1
+        finally:
+            os.close(descriptor)
+
+    def _search_contents(self, descriptor: int, path: str) -> None:
+        state = os.fstat(descriptor)
+        if not stat.S_ISREG(state.st_mode):
+            return
+        if state.st_size > _SEARCHED_BYTES:
+            self._too_large += 1
+            return
+        with open(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(_SEARCHED_BYTES)
+        if is_binary(data[:_HEAD_BYTES]):
+            return
+        text = _decode(data)
+        # Most files hold nothing: one look at the whole costs far less than one at each line.
+        if self._needle not in text.casefold():
+            return
+        for number, line in enumerate(text.split("\n"), 1):
+            if (position := line.casefold().find(self._needle)) >= 0:
+                self._add(Match(path, number, _around(line, position)))
+
+    def _add(self, match: Match) -> None:
+        if len(self._found) == self._limits.matches:
+            raise _LimitHitError(f"{self._limits.matches} matches")
+        self._found.append(match)
+
+    def _count_one(self) -> None:
+        self._seen += 1
+        if self._seen > self._limits.files:
+            raise _LimitHitError(f"{self._limits.files:,} files")
+        if time.monotonic() >= self._deadline:
+            raise _LimitHitError(f"{self._limits.seconds:g} seconds")
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the beginning of a file shows that it is not text."""
+    return b"\0" in head
+
+
+def human_size(size: int) -> str:
+    """A number of bytes as people read it: 999 B, 1.2 kB, 35 MB."""
+    if size < 1_000:
+        return f"{size} B"
+    amount, units = size / 1_000, ["kB", "MB", "GB", "TB"]
+    # Compared as it will be rounded, so that 999,999 B is 1 MB and not 1000 kB.
+    while amount >= 999.5 and len(units) > 1:
+        amount /= 1_000
+        units.pop(0)
+    return f"{amount:.1f} {units[0]}" if amount < 9.95 else f"{amount:.0f} {units[0]}"
+
+
+def _directories_first(entry: "os.DirEntry[str]") -> tuple[bool, str, str]:
+    return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
+
+
+def _by_name(entry: "os.DirEntry[str]") -> str:
+    return entry.name
+
+
+def _entry(directory: int, entry: "os.DirEntry[str]") -> Entry:
+    if entry.is_dir(follow_symlinks=False):
+        return Entry(entry.name, "directory")
+    try:
+        if entry.is_symlink():
+            return Entry(entry.name, "link", target=os.readlink(entry.name, dir_fd=directory))
+        state = entry.stat(follow_symlinks=False)
+    except OSError:
+        return Entry(entry.name, "file")
+    return Entry(entry.name, "file" if stat.S_ISREG(state.st_mode) else "special", state.st_size)
+
+
+def _count_lines(stream: BinaryIO) -> int:
+    stream.seek(0)
+    lines, piece = 0, b"\n"
+    while following := stream.read(_PIECE_BYTES):
+        piece = following
+        lines += piece.count(b"\n")
+    return lines + (not piece.endswith(b"\n"))
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def _around(line: str, position: int) -> str:
+    """The line, or the part of a long one that holds the match."""
+    first = max(0, position - _MATCH_LENGTH // 3) if len(line) > _MATCH_LENGTH else 0
+    shown = line[first : first + _MATCH_LENGTH].strip()
+    return f"{'…' if first else ''}{shown}{'…' if first + _MATCH_LENGTH < len(line) else ''}"

@@ -1,0 +1,20 @@
+"""Turns a person's question into a full-text query that cannot be malformed."""
+
+import re
+
+# Words that say nothing about what is being looked for.
+_STOP_WORDS = frozenset(
+    # One text is easier to read and to keep than a list of quoted words.
+    """
+    a about am an and are as at be been by did do does for from had has have he her his how i in is it its
+    know me my of on or our recall remember she tell that the their them they this to told us was we were
+    what when where which who why will with you your
+    """.split()  # noqa: SIM905
+)
+
+
+def match_any(query: str) -> str:
+    """An FTS5 expression for rows with any of the telling words; empty when the query holds none."""
+    words = dict.fromkeys(word for word in re.findall(r"\w+", query) if word.casefold() not in _STOP_WORDS)
+    # Each word is quoted, so nothing in a query is ever read as FTS5 syntax.
+    return " OR ".join(f'"{word}"' for word in words)

@@ -1,0 +1,121 @@
+"""The schema of the database as an append-only list: a migration that has landed is never edited."""
+
+MIGRATIONS: tuple[str, ...] = (
+    # 1: conversations and their facts
+    """
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        title TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        updated_at REAL NOT NULL
+    ) STRICT;
+    CREATE TABLE turns (
+        id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL REFERENCES sessions (id),
+        number INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'failed', 'paused', 'cancelled')),
+        UNIQUE (session_id, number)
+    ) STRICT;
+    CREATE TABLE events (
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        author TEXT NOT NULL,
+        delegation_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (turn_id, seq)
+    ) STRICT, WITHOUT ROWID;
+    CREATE VIEW log AS
+        SELECT session_id, turn_id, seq, author, delegation_id, at, kind, data, number
+        FROM events JOIN turns ON turns.id = events.turn_id;
+    """,
+    # 2: what the person asked to be remembered
+    """
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        text TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        created_at REAL NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE memories_index USING fts5 (text, content='memories', content_rowid='id',
+        tokenize='porter unicode61 remove_diacritics 2');
+    CREATE TRIGGER memories_inserted AFTER INSERT ON memories BEGIN
+        INSERT INTO memories_index (rowid, text) VALUES (new.id, new.text);
+    END;
+    CREATE TRIGGER memories_deleted AFTER DELETE ON memories BEGIN
+        INSERT INTO memories_index (memories_index, rowid, text) VALUES ('delete', old.id, old.text);
+    END;
+    """,
+    # 3: what was observed, and what sums it up
+    """
+    CREATE TABLE observations (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        text TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        created_at REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX observations_by_session ON observations (session_id, id);
+    CREATE TABLE reflections (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        text TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        level INTEGER NOT NULL CHECK (level >= 1)
+    ) STRICT;
+    CREATE INDEX reflections_by_session ON reflections (session_id, id);
+    CREATE TABLE covered (
+        reflection_id INTEGER NOT NULL REFERENCES reflections (id) ON DELETE CASCADE,
+        observation_id INTEGER NOT NULL REFERENCES observations (id) ON DELETE CASCADE,
+        PRIMARY KEY (reflection_id, observation_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX covered_by_observation ON covered (observation_id);
+    """,
+    # 4: facts that are linked with each other; the keys are what two spellings of a node have in common
+    """
+    CREATE TABLE triples (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        subject TEXT NOT NULL,
+        predicate TEXT NOT NULL,
+        object TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        subject_key TEXT NOT NULL,
+        object_key TEXT NOT NULL,
+        UNIQUE (subject_key, predicate, object_key)
+    ) STRICT;
+    CREATE INDEX triples_by_object ON triples (object_key, subject_key);
+    CREATE INDEX triples_by_predicate ON triples (predicate);
+    """,
+    # 5: knowledge under its keys
+    """
+    CREATE TABLE knowledge (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key TEXT NOT NULL COLLATE NOCASE UNIQUE,
+        content TEXT NOT NULL,
+        category TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        updated_at REAL NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE knowledge_index USING fts5 (key, content, content='knowledge', content_rowid='id',
+        tokenize='porter unicode61 remove_diacritics 2');
+    CREATE TRIGGER knowledge_inserted AFTER INSERT ON knowledge BEGIN
+        INSERT INTO knowledge_index (rowid, key, content) VALUES (new.id, new.key, new.content);
+    END;
+    CREATE TRIGGER knowledge_deleted AFTER DELETE ON knowledge BEGIN
+        INSERT INTO knowledge_index (knowledge_index, rowid, key, content)
+        VALUES ('delete', old.id, old.key, old.content);
+    END;
+    CREATE TRIGGER knowledge_updated AFTER UPDATE ON knowledge BEGIN
+        INSERT INTO knowledge_index (knowledge_index, rowid, key, content)
+        VALUES ('delete', old.id, old.key, old.content);
+        INSERT INTO knowledge_index (rowid, key, content) VALUES (new.id, new.key, new.content);
+    END;
+    """,
+)

@@ -1,0 +1,102 @@
+"""Knowledge under its keys: replaced, found, and asked for in any words."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sestet.services.retrieval import Passage, Retrieval
+from sestet.storage.database import Database
+from sestet.storage.full_text import match_any
+from sestet.storage.knowledge import KnowledgeStore
+
+
+@pytest.fixture
+def knowledge(tmp_path: Path) -> Iterator[KnowledgeStore]:
+    database = Database(tmp_path / "sestet.db")
+    yield KnowledgeStore(database)
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeStore]:
+    """One store for all the examples of a property, holding words that are also operators."""
+    database = Database(tmp_path_factory.mktemp("knowledge") / "sestet.db")
+    store = KnowledgeStore(database)
+    store.save("NEAR AND OR NOT", 'key: content* "quoted" ^col {a b}', "note", "s", "t")
+    yield store
+    database.close()
+
+
+def test_an_entry_keeps_its_key_and_where_its_content_came_from(knowledge: KnowledgeStore) -> None:
+    first = knowledge.save("Hours", "until six", "note", "s1", "t1")
+    same = knowledge.save("Hours", "until six", "note", "s2", "t2")
+    changed = knowledge.save("HOURS", "until seven", "fact", "s3", "t3")
+
+    assert first == same
+    assert first.created_at == first.updated_at
+    assert changed[:6] == (first.id, "Hours", "until seven", "fact", "s3", "t3")
+    assert changed.created_at == first.created_at
+    assert changed.updated_at != first.updated_at
+
+
+def test_a_changed_entry_is_found_by_its_new_words_alone(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Hours", "until six", "note", "s", "t")
+    knowledge.save("Hours", "until seven", "note", "s", "t")
+
+    assert knowledge.search("six", 5) == []
+    assert [hit.row.content for hit in knowledge.search("seven", 5)] == ["until seven"]
+
+
+def test_words_are_found_in_other_forms_cases_and_accents(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Café", "Refunds are paid to the Straße", "note", "s", "t")
+
+    for query in ("refunded", "REFUND", "cafe", "Straße", "straße", "what is a refund?"):
+        assert [hit.row.key for hit in knowledge.search(query, 5)] == ["Café"], query
+    assert knowledge.search("tea", 5) == []
+
+
+def test_the_best_match_comes_first_and_a_title_counts_more(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Other", "a refund in passing, among many other things that are said", "note", "s", "t")
+    knowledge.save("Refund", "how it is done", "note", "s", "t")
+    knowledge.save("Third", "a refund of a fee", "note", "s", "t")
+
+    found = knowledge.search("refund fee", 2)
+
+    assert [hit.row.key for hit in found] == ["Third", "Refund"]
+    assert found[0].score > found[1].score > 0
+
+
+def test_a_query_of_common_words_finds_the_latest(knowledge: KnowledgeStore) -> None:
+    for key in ("a", "b", "c"):
+        knowledge.save(key, "text", "note", "s", "t")
+    knowledge.save("a", "new text", "note", "s", "t")
+
+    assert [hit.row.key for hit in knowledge.search("What do you KNOW?", 2)] == ["a", "c"]
+
+
+def test_retrieval_names_the_collection_and_the_source(knowledge: KnowledgeStore) -> None:
+    row = knowledge.save("Refunds", "Paid in two weeks", "fact", "s", "t")
+    (hit,) = knowledge.search("refund", 5)
+
+    assert Retrieval(knowledge).retrieve("refund", 5) == [
+        Passage("Paid in two weeks", "knowledge", "Refunds", row.updated_at, hit.score)
+    ]
+
+
+_SYNTAX = ['"', "'", "*", "^", "(", ")", "{", "}", ":", "-", "+", ",", "NEAR", "AND", "OR", "NOT", "key", " "]
+
+
+@given(st.text() | st.lists(st.sampled_from(_SYNTAX) | st.text(max_size=3)).map("".join))
+def test_no_query_is_ever_malformed(shared: KnowledgeStore, query: str) -> None:
+    assert len(shared.search(query, 5)) <= 1
+
+
+@given(st.text())
+def test_an_expression_holds_nothing_but_quoted_words(query: str) -> None:
+    words = match_any(query).split(" OR ") if match_any(query) else []
+
+    assert all(word[0] == word[-1] == '"' and word.count('"') == 2 for word in words)
+    assert len(set(words)) == len(words)

@@ -1,0 +1,51 @@
+"""Observations and the reflections that rest on them."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sestet.storage.database import Database
+from sestet.storage.observations import ObservationStore
+
+
+@pytest.fixture
+def observations(tmp_path: Path) -> Iterator[ObservationStore]:
+    database = Database(tmp_path / "sestet.db")
+    yield ObservationStore(database)
+    database.close()
+
+
+def test_observations_come_newest_first_from_all_sessions_or_one(observations: ObservationStore) -> None:
+    one, two, three = (
+        observations.add_observation(f"in {session}", session, "t") for session in ("s1", "s2", "s1")
+    )
+
+    assert observations.observations(10) == [three, two, one]
+    assert observations.observations(10, "s1") == [three, one]
+    assert observations.observations(1) == [three]
+    assert observations.observations(10, "s3") == []
+
+
+def test_a_reflection_keeps_its_level_and_what_it_covers(observations: ObservationStore) -> None:
+    ids = [observations.add_observation(text, "s1", "t1").id for text in ("one", "two", "three")]
+    low = observations.add_reflection("one and two", "s1", "t2", 1, ids[1::-1])
+    high = observations.add_reflection("all", "s2", "t3", 2, ids)
+
+    assert observations.reflections(10) == [high, low]
+    assert observations.reflections(10, "s1") == [low]
+    assert (low.level, low.covers) == (1, (ids[0], ids[1]))
+    assert (high.level, high.covers) == (2, tuple(ids))
+    assert len(observations.observations(10)) == 3
+
+
+def test_a_reflection_on_something_that_was_not_observed_is_not_stored(
+    observations: ObservationStore,
+) -> None:
+    known = observations.add_observation("one", "s", "t").id
+
+    with pytest.raises(sqlite3.IntegrityError):
+        observations.add_reflection("guessed", "s", "t", 1, [known, known + 1])
+
+    assert observations.reflections(10) == []
