@@ -1,0 +1,1 @@
+"""Agents that live elsewhere and join as specialists over A2A."""

@@ -1,0 +1,151 @@
+"""Asks one remote agent: a request goes out alone, a text comes back."""
+
+import asyncio
+import ssl
+from collections.abc import Iterable
+from contextlib import suppress
+from uuid import uuid4
+
+import httpx
+from a2a.client import Client, ClientConfig, ClientFactory
+from a2a.types import (
+    AgentCard,
+    CancelTaskRequest,
+    GetTaskRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageRequest,
+    Task,
+    TaskState,
+)
+from a2a.utils.constants import TransportProtocol
+from a2a.utils.errors import A2AError
+from google.protobuf.json_format import ParseError
+
+from sestet.core.errors import ToolError
+from sestet.remote.card import BROKEN_JSON, CardError, describe
+from sestet.remote.connection import open_connection
+from sestet.remote.plain import one_line
+
+ANSWER_LIMIT = 1_000_000
+_CUT = "\n[cut here: the answer is larger than 1 MB]"
+# JSON may take six bytes for a character, and a task carries more than its text.
+_BODY_LIMIT = 8 * ANSWER_LIMIT
+_DETAIL_LIMIT = 300
+
+_FIRST_POLL, _LAST_POLL = 0.05, 2.0
+_WITHDRAW_SECONDS = 1.0
+
+_RUNNING = (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING)
+_ENDS_WITHOUT_ANSWER = {
+    TaskState.TASK_STATE_FAILED: "failed",
+    TaskState.TASK_STATE_REJECTED: "declined the request",
+    TaskState.TASK_STATE_CANCELED: "cancelled its task",
+    TaskState.TASK_STATE_AUTH_REQUIRED: "wants credentials that it has not been given",
+}
+
+# What comes through the kit when a server breaks the protocol.
+_BROKEN = (A2AError, httpx.HTTPError, httpx.InvalidURL, ParseError, ValueError, TypeError, *BROKEN_JSON)
+
+
+class A2APeer:
+    """A remote agent, under the name that the owner gave it."""
+
+    def __init__(
+        self, name: str, description: str, client: Client, connection: httpx.AsyncClient, seconds: float
+    ) -> None:
+        self.name = name
+        self.description = description
+        self._client = client
+        self._connection = connection
+        self._seconds = seconds
+
+    @classmethod
+    def connect(cls, name: str, card: AgentCard, trusted: ssl.SSLContext, seconds: float) -> "A2APeer":
+        """A peer for the agent that the card describes; nothing is sent yet."""
+        connection = open_connection(_BODY_LIMIT, trusted)
+        # Polled, not streamed: the task is known from its first moment, so that it can be withdrawn, and no
+        # proxy on the way cuts a connection that has been silent for too long.
+        config = ClientConfig(
+            streaming=False,
+            polling=True,
+            httpx_client=connection,
+            supported_protocol_bindings=[TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON],
+            use_client_preference=True,
+        )
+        try:
+            client = ClientFactory(config).create(card)
+        except ValueError as error:
+            raise CardError("it speaks no protocol that is known here") from error
+        return cls(name, describe(card), client, connection, seconds)
+
+    async def ask(self, request: str) -> str:
+        """The agent's answer to this request, or the question that it asks back."""
+        try:
+            async with asyncio.timeout(self._seconds):
+                text = await self._ask(request)
+        except TimeoutError:
+            raise ToolError(f"the remote agent '{self.name}' took longer than {self._seconds:g} s") from None
+        except _BROKEN as error:
+            raise self._failure("could not be asked", str(error)) from error
+        return _cut(text)
+
+    async def close(self) -> None:
+        await self._connection.aclose()
+
+    async def _ask(self, request: str) -> str:
+        message = Message(role=Role.ROLE_USER, message_id=uuid4().hex, parts=[Part(text=request)])
+        (reply,) = [reply async for reply in self._client.send_message(SendMessageRequest(message=message))]
+        if reply.HasField("message"):
+            return _text_of(reply.message)
+        task = await self._wait_for_end(reply.task)
+        said, made = _text_of(task.status.message), _text_made_by(task)
+        if task.status.state == TaskState.TASK_STATE_COMPLETED:
+            return made or said
+        if task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
+            return said or made
+        what = _ENDS_WITHOUT_ANSWER.get(task.status.state, "ended its task in a state that is not known here")
+        raise self._failure(what, said or made)
+
+    async def _wait_for_end(self, task: Task) -> Task:
+        query, delay = GetTaskRequest(id=task.id, history_length=0), _FIRST_POLL
+        try:
+            while task.status.state in _RUNNING:
+                await asyncio.sleep(delay)
+                delay = min(2 * delay, _LAST_POLL)
+                task = await self._client.get_task(query)
+        except asyncio.CancelledError:
+            await self._withdraw(query.id)
+            raise
+        return task
+
+    async def _withdraw(self, task_id: str) -> None:
+        """Nobody waits for the task any more. Whether the agent stops is up to it."""
+        with suppress(TimeoutError, *_BROKEN):
+            async with asyncio.timeout(_WITHDRAW_SECONDS):
+                await self._client.cancel_task(CancelTaskRequest(id=task_id))
+
+    def _failure(self, what: str, detail: str) -> ToolError:
+        detail = one_line(detail, _DETAIL_LIMIT)
+        return ToolError(f"the remote agent '{self.name}' {what}" + (f": {detail}" if detail else ""))
+
+
+def _text_of(message: Message) -> str:
+    return "\n".join(_texts(message.parts))
+
+
+def _text_made_by(task: Task) -> str:
+    # The parts of one artifact are the pieces in which it was streamed: a line break would split words.
+    return "\n\n".join(text for artifact in task.artifacts if (text := "".join(_texts(artifact.parts))))
+
+
+def _texts(parts: Iterable[Part]) -> Iterable[str]:
+    return (part.text for part in parts if part.HasField("text"))
+
+
+def _cut(text: str) -> str:
+    encoded = text.encode()
+    if len(encoded) <= ANSWER_LIMIT:
+        return text
+    return encoded[: ANSWER_LIMIT - len(_CUT)].decode(errors="ignore") + _CUT
