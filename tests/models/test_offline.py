@@ -52,6 +52,7 @@ async def test_small_talk_costs_one_model_call_and_no_delegation(tmp_path: Path,
         ("Could you please list the files here?", "fs_list", {}),
         ("read README.md", "fs_read", {"path": "README.md"}),
         ("Please read the file README.md for me.", "fs_read", {"path": "README.md"}),
+        ("show me 'my notes.txt'", "fs_read", {"path": "my notes.txt"}),
         ("which files contain roses", "fs_search", {"text": "roses"}),
         ("remember that I like tea", "memory_remember", {"fact": "I like tea"}),
         ("what do I like?", "memory_recall", {"query": "what do I like"}),
@@ -85,7 +86,9 @@ async def test_a_fact_is_remembered_across_sessions_and_restarts(tmp_path: Path)
     assert "I like tea" in answer
 
 
-@pytest.mark.parametrize("question", ["who are you?", "help", "xyzzy plugh", "make a plan for my garden"])
+@pytest.mark.parametrize(
+    "question", ["who are you?", "help", "xyzzy plugh", "show me the way home", "make a plan for my garden"]
+)
 async def test_it_says_what_it_is_and_how_to_set_a_real_model(tmp_path: Path, question: str) -> None:
     async with sestet.open({}, home=tmp_path) as app:
         answer = reply(await say(app, question))

@@ -17,6 +17,8 @@ _POLITENESS = re.compile(
 _ENDING = re.compile(r"([\s.!?]+|[\s,]+(please|for me|thanks|thank you))+$", re.IGNORECASE)
 _SLOT = re.compile(r"\{(\w+)\}")
 _WORD = re.compile(r"[\w'./~-]*\w")
+#: Slots that hold one word, or a quoted text: "show me the weather" names no file.
+_ONE_WORD = frozenset({"path", "url"})
 _COMMON = frozenset(
     "a an and are at by can do does for from i in is it me my of on or our the there this to us we".split()  # noqa: SIM905 - words
 )
@@ -84,6 +86,8 @@ def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
     if found := _pattern(example).fullmatch(request):
         if not (given := {name: value.strip(" \"'`“”") for name, value in found.groupdict().items()}):
             given = _whole_request(request, tool)
+        if any(name in _ONE_WORD and _is_loose(value) for name, value in found.groupdict().items()):
+            return None
         arguments = {name: _typed(tool, name, value) for name, value in given.items()}
         # A slot that swallows much says less than words that were foreseen.
         return (
@@ -94,6 +98,10 @@ def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
     if not _SLOT.search(example) and _overlap(_words(request), _words(trim_request(example))) >= 0.75:
         return ToolMatch(tool, dict(_whole_request(request, tool)), literal * 0.5)
     return None
+
+
+def _is_loose(value: str) -> bool:
+    return " " in value.strip() and value.strip()[0] not in "\"'`“"
 
 
 @lru_cache(maxsize=1024)
