@@ -1,0 +1,41 @@
+"""The command line: one file a command. Nothing is imported here that ``--help`` does not need."""
+
+import os
+import sys
+from io import TextIOWrapper
+
+
+def main() -> None:
+    """Run the program; an error that is meant for the person is one message, never a stack trace."""
+    _prepare_streams()
+    from sestet.cli.program import program, put_config_first
+    from sestet.core.errors import ConfigError, PersonError
+
+    try:
+        program(put_config_first(sys.argv[1:]), prog_name="sestet")
+    except PersonError as error:
+        _complain(str(error))
+        sys.exit(2 if isinstance(error, ConfigError) else 1)
+    except OSError as error:
+        # The disk is full, the directory is gone: no mistake of the program, so nothing to trace.
+        _complain(f"the system says: {error}")
+        # What is still waiting to be written would fail again when Python leaves.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(1)
+
+
+def _prepare_streams() -> None:
+    """Neither a stray byte in a pipe nor a closed or poor terminal may end a conversation."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream: object = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+        elif isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _complain(text: str) -> None:
+    from sestet.cli.show.clean import clean
+
+    first, *others = clean(text).splitlines() or ["something is wrong"]
+    sys.stderr.write("\n".join([f"sestet: {first}", *(f"        {line}" for line in others)]) + "\n")

@@ -1,0 +1,64 @@
+"""Opens what a command needs: the settings, the assistant, the log."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
+from io import TextIOWrapper
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TypeVar, cast
+
+import typer
+
+from sestet import app
+from sestet.config import Loaded, data_directory, load_settings
+from sestet.models.offline import OfflineModel
+from sestet.models.vendor import vendor_model
+
+LOG_NAME = "sestet.log"
+_LOG_BYTES = 1_000_000
+_Result = TypeVar("_Result")
+
+
+def load(context: typer.Context, file: Path | None = None) -> Loaded:
+    """The settings from this file, the one that ``--config`` names, or the first that is found."""
+    loaded = load_settings(file or cast("Path | None", context.obj))
+    if loaded.settings.agent.provider != OfflineModel.name:
+        # A provider that is not there is a mistake in the settings too: found before anything is written.
+        vendor_model(loaded.settings)
+    return loaded
+
+
+@asynccontextmanager
+async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
+    """The assistant of these settings. Settings with a mistake end it before anything is written."""
+    settings = load(context).settings
+    _keep_log()
+    async with app.open(settings) as opened:
+        yield opened
+
+
+def run(work: Coroutine[object, object, _Result]) -> _Result:
+    return asyncio.run(work)
+
+
+class _PrivateFile(RotatingFileHandler):
+    """A log that only its owner can read, made when the first line is written."""
+
+    def _open(self) -> TextIOWrapper:
+        path = Path(self.baseFilename)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        return open(descriptor, "a", encoding="utf-8", errors="replace")
+
+
+def _keep_log() -> None:
+    """What goes wrong inside is written to a file and not into the conversation."""
+    # A log that cannot be written must not disturb the conversation either.
+    logging.raiseExceptions = False
+    file = data_directory() / LOG_NAME
+    handler = _PrivateFile(file, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])

@@ -1,0 +1,66 @@
+"""``sestet sessions``: the conversations, and what happened in one."""
+
+from typing import Annotated
+
+import typer
+
+program = typer.Typer(rich_markup_mode=None)
+
+_AS_JSON = typer.Option("--json", help="Print JSON.")
+
+
+@program.callback(invoke_without_command=True)
+def list_sessions(
+    context: typer.Context,
+    as_json: Annotated[bool, _AS_JSON] = False,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many at most.")] = 20,
+) -> None:
+    """List the conversations; 'sessions show ID' shows one."""
+    if context.invoked_subcommand is None:
+        from sestet.cli.opening import run
+
+        run(_list(context, as_json, limit))
+
+
+@program.command("show")
+def show_session(
+    context: typer.Context,
+    session: Annotated[str, typer.Argument(metavar="ID", help="The session, or what stands after its dash.")],
+    as_json: Annotated[bool, _AS_JSON] = False,
+) -> None:
+    """Show a conversation with its agents and their tool calls."""
+    from sestet.cli.opening import run
+
+    run(_show(context, session, as_json))
+
+
+async def _list(context: typer.Context, as_json: bool, limit: int) -> None:
+    from sestet.cli.opening import open_app
+    from sestet.cli.show.console import open_console, print_json
+    from sestet.cli.show.history import print_sessions
+
+    async with open_app(context) as app:
+        rows = app.journal.sessions(limit)
+        if as_json:
+            print_json([row._asdict() for row in rows])
+        elif rows:
+            print_sessions(open_console(), rows)
+        else:
+            typer.echo("There is no session yet; 'sestet chat' begins one.", err=True)
+
+
+async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
+    from sestet.cli.opening import open_app
+    from sestet.cli.show.console import open_console, print_json
+    from sestet.cli.show.history import print_turns, read_turns
+    from sestet.cli.talk.session import require_session
+    from sestet.cli.talk.turns import describe_turn
+
+    async with open_app(context) as app:
+        row = require_session(app.journal, wanted)
+        turns = read_turns(app.journal, row.id)
+        if as_json:
+            described = [describe_turn(turn) for turn in turns]
+            print_json({"session": row.id, "title": row.title, "turns": described})
+        else:
+            print_turns(open_console(), turns, markdown=False)

@@ -1,0 +1,1 @@
+"""What is printed, and how it is made harmless first."""

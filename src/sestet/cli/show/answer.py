@@ -1,0 +1,66 @@
+"""How a turn ended: the answer, or why there is none."""
+
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
+from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.text import Text
+
+from sestet.cli.show.clean import clean
+from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished
+
+
+def print_end(
+    console: Console, end: TurnFinished | TurnFailed | TurnCancelled, *, markdown: bool, unfinished: str = ""
+) -> None:
+    """The last words of a turn. ``unfinished`` is what had been said when it was stopped."""
+    console.print()
+    if isinstance(end, TurnFinished):
+        print_answer(console, end.text, markdown=markdown)
+        console.print()
+        console.print(Text(f"  {_facts(end)}", style="dim"))
+    elif isinstance(end, TurnFailed):
+        console.print(Text(clean(end.text), style="red"))
+    else:
+        if unfinished.strip():
+            console.print(Text(clean(unfinished).strip("\n"), style="dim"))
+            console.print()
+        console.print(Text("Stopped.", style="yellow"))
+
+
+def print_answer(console: Console, text: str, *, markdown: bool) -> None:
+    """An agent's words. What is no Markdown is left as it stands."""
+    if markdown:
+        # An address is written out beside its words: a link that hides where it leads is a trap.
+        console.print(_Harmless(_Document(clean(text), code_theme="ansi_dark", hyperlinks=False)))
+    else:
+        console.print(Text(clean(text)))
+
+
+def _facts(end: TurnFinished) -> str:
+    seconds = end.milliseconds / 1000
+    facts = [end.author, f"{seconds:.1f} s" if seconds >= 1 else f"{end.milliseconds:.0f} ms"]
+    if tokens := end.usage.input_tokens + end.usage.output_tokens:
+        facts.append(f"{tokens:,} tokens")
+    return " · ".join(facts)
+
+
+class _LeftHeading(Heading):
+    """An answer is no title page: its headings stand where its text stands."""
+
+    LEVEL_ALIGN: ClassVar[dict[str, JustifyMethod]] = {}
+
+
+class _Document(Markdown):
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {**Markdown.elements, "heading_open": _LeftHeading}
+
+
+class _Harmless:
+    """Cleans what another renderable makes: Markdown turns ``&#8238;`` into the character itself."""
+
+    def __init__(self, renderable: RenderableType) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._renderable, options):
+            yield segment if segment.control else segment._replace(text=clean(segment.text))

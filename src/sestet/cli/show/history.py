@@ -1,0 +1,95 @@
+"""Conversations that were: the list of them, and what was said in one."""
+
+import time
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from sestet.cli.show.answer import print_answer, print_end
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, print_line
+from sestet.cli.show.progress import print_progress
+from sestet.core.event import (
+    END_OF_TURN,
+    EVENTS,
+    Event,
+    TextStreamed,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from sestet.storage.journal import Journal, SessionRow
+
+#: What stands before the person's words.
+PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+_EVERY_TURN = 1_000_000
+_TITLE_WIDTH = 60
+_RECALLED_LINES = 6
+_ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
+
+
+def read_turns(journal: Journal, session_id: str, last: int = _EVERY_TURN) -> list[list[Event]]:
+    """The events of a session's turns, oldest turn first."""
+    turns: dict[str, list[Event]] = {}
+    for event in journal.session_events(session_id, _ALL_KINDS, last):
+        turns.setdefault(event.stamp.turn_id, []).append(event)
+    return list(turns.values())
+
+
+def print_sessions(console: Console, rows: Iterable[SessionRow], current: str = "") -> None:
+    """One line a session, the most recent first."""
+    table = [
+        (
+            Text(clean(row.id), style="bold" if row.id == current else ""),
+            Text(time.strftime("%Y-%m-%d %H:%M", time.localtime(row.updated_at)), style="dim"),
+            Text(count_turns(row.turns), style="dim"),
+            Text(one_line(row.title, _TITLE_WIDTH)),
+        )
+        for row in rows
+    ]
+    for line in align(table):
+        print_line(console, line)
+
+
+def count_turns(number: int) -> str:
+    return f"{number} turn{'' if number == 1 else 's'}"
+
+
+def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: bool) -> None:
+    """Everything that happened, as it was shown when it happened."""
+    for number, events in enumerate(turns):
+        if number:
+            console.print()
+        asked = ""
+        for event in events:
+            if isinstance(event, TurnStarted):
+                asked = event.text
+                print_question(console, asked)
+            elif isinstance(event, END_OF_TURN):
+                print_end(console, event, markdown=markdown)
+            else:
+                print_progress(console, event, asked)
+        if not isinstance(events[-1], END_OF_TURN):
+            console.print(Text("\nThis turn has not ended.", style="yellow"))
+
+
+def print_recalled(console: Console, turns: Iterable[list[Event]]) -> None:
+    """The last things said, shortened: enough to know where the conversation was."""
+    for events in turns:
+        console.print()
+        for event in events:
+            if isinstance(event, TurnStarted):
+                print_question(console, event.text)
+            elif isinstance(event, TurnFinished | TurnFailed):
+                lines = clean(event.text).strip().splitlines()
+                left = len(lines) - _RECALLED_LINES
+                shown = [*lines[:_RECALLED_LINES], f"… {left} more lines"] if left > 1 else lines
+                print_answer(console, "\n".join(shown), markdown=False)
+            elif isinstance(event, TurnCancelled):
+                console.print(Text("Stopped.", style="dim"))
+
+
+def print_question(console: Console, text: str) -> None:
+    console.print(Text.assemble((PROMPT, "bold cyan"), clean(text)))

@@ -1,0 +1,25 @@
+"""The first lines of a conversation: where one is, who answers, and what is wrong."""
+
+from sestet.cli.show.history import count_turns, print_recalled, read_turns
+from sestet.cli.talk.session import find_session
+from sestet.cli.talk.state import Talk
+from sestet.models.offline import OfflineModel
+
+_RECALLED_TURNS = 3
+
+
+def greet(talk: Talk) -> None:
+    row = find_session(talk.app.journal, talk.session_id)
+    state = count_turns(row.turns) if row else "new"
+    talk.note(f"Sestet · session {talk.session_id} ({state}) · model {talk.app.model.name} · /help", "bold")
+    if isinstance(talk.app.model, OfflineModel):
+        talk.note("This is the small built-in model; docs/models.md shows how to set a real one.")
+    for warning in talk.app.warnings:
+        talk.note(warning, "yellow")
+    recall(talk)
+    talk.console.print()
+
+
+def recall(talk: Talk) -> None:
+    """A look at the last things said in the session."""
+    print_recalled(talk.console, read_turns(talk.app.journal, talk.session_id, _RECALLED_TURNS))

@@ -1,0 +1,68 @@
+"""The line on which the person writes: history, completion, and what Ctrl-C means there."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.history import FileHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from sestet.cli.show.history import PROMPT
+
+HISTORY_NAME = "history"
+
+
+class PromptLine:
+    """Asks for a line; ``None`` means that the person wants to leave."""
+
+    def __init__(self, directory: Path, words: Iterable[str]) -> None:
+        self._leaving = False
+        self._session: PromptSession[str] = PromptSession(
+            FormattedText([("bold ansicyan", PROMPT)]),
+            history=FileHistory(_private_file(directory / HISTORY_NAME)),
+            completer=WordCompleter(list(words), sentence=True),
+            complete_while_typing=False,
+            auto_suggest=AutoSuggestFromHistory(),
+            key_bindings=self._keys(),
+            rprompt=self._hint,
+        )
+        self._session.default_buffer.on_text_changed += self._stay
+
+    async def ask(self) -> str | None:
+        self._leaving = False
+        try:
+            return await self._session.prompt_async()
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+    def _keys(self) -> KeyBindings:
+        keys = KeyBindings()
+
+        @keys.add("c-c")
+        def interrupt(event: KeyPressEvent) -> None:
+            if self._leaving:
+                self._leaving = False
+                event.app.exit(exception=KeyboardInterrupt, style="class:aborting")
+                return
+            event.current_buffer.reset()
+            self._leaving = True
+
+        return keys
+
+    def _hint(self) -> FormattedText:
+        return FormattedText([("ansibrightblack", "Ctrl-C again to leave")] if self._leaving else [])
+
+    def _stay(self, _: Buffer) -> None:
+        self._leaving = False
+
+
+def _private_file(path: Path) -> Path:
+    """What was typed is nobody else's business."""
+    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    path.chmod(0o600)
+    return path

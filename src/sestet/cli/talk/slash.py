@@ -1,0 +1,115 @@
+"""The commands inside a conversation, which begin with a slash."""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from rich.text import Text
+
+from sestet.cli.show.console import align, print_line
+from sestet.cli.show.history import count_turns, print_sessions, print_turns, read_turns
+from sestet.cli.show.tree import print_tree
+from sestet.cli.talk.greeting import recall
+from sestet.cli.talk.session import last_session, new_session_id, require_session
+from sestet.cli.talk.state import Talk
+from sestet.core.errors import PersonError
+from sestet.core.schema import suggest
+
+# A path is no command: '/etc/hosts' has another slash.
+_COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
+
+
+class SlashCommand(NamedTuple):
+    #: Takes the conversation and what follows the name; False ends the conversation.
+    run: Callable[[Talk, str], bool]
+    usage: str
+    help: str
+
+
+def run_slash(talk: Talk, text: str) -> bool | None:
+    """Whether the conversation goes on, or None when the text is no command."""
+    found = _COMMAND.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        goes_on = _find(f"/{found['name']}").run(talk, (found["argument"] or "").strip())
+    except PersonError as error:
+        talk.note(str(error), "yellow")
+        goes_on = True
+    if goes_on:
+        talk.console.print()
+    return goes_on
+
+
+def _find(name: str) -> SlashCommand:
+    if name not in COMMANDS:
+        near = suggest(name, COMMANDS) or "; /help lists the commands"
+        raise PersonError(f"there is no command '{name}'{near}")
+    return COMMANDS[name]
+
+
+def _help(talk: Talk, _: str) -> bool:
+    rows = [(Text(f"  {command.usage}"), Text(command.help, style="dim")) for command in COMMANDS.values()]
+    keys = (
+        (Text("  Ctrl-C"), Text("stop the turn; at the prompt, clear the line, twice: leave", style="dim")),
+        (Text("  Ctrl-D"), Text("leave", style="dim")),
+    )
+    for line in align([*rows, *keys]):
+        print_line(talk.console, line)
+    return True
+
+
+def _agents(talk: Talk, _: str) -> bool:
+    print_tree(talk.console, talk.app)
+    return True
+
+
+def _sessions(talk: Talk, _: str) -> bool:
+    rows = talk.app.journal.sessions(20)
+    if not rows:
+        talk.note("there is no session yet")
+    print_sessions(talk.console, rows, talk.session_id)
+    return True
+
+
+def _new(talk: Talk, _: str) -> bool:
+    talk.session_id = new_session_id(talk.app.journal)
+    talk.note(f"session {talk.session_id} (new)")
+    return True
+
+
+def _resume(talk: Talk, wanted: str) -> bool:
+    if not wanted:
+        row = last_session(talk.app.journal, (talk.session_id,))
+        if row is None:
+            talk.note("there is no other session yet")
+            return True
+        wanted = row.id
+    row = require_session(talk.app.journal, wanted)
+    talk.session_id = row.id
+    talk.note(f"session {row.id} · {count_turns(row.turns)}")
+    recall(talk)
+    return True
+
+
+def _history(talk: Talk, _: str) -> bool:
+    turns = read_turns(talk.app.journal, talk.session_id)
+    if not turns:
+        talk.note("nothing was said yet")
+    print_turns(talk.console, turns, markdown=talk.markdown)
+    return True
+
+
+def _exit(talk: Talk, _: str) -> bool:
+    return False
+
+
+COMMANDS = {
+    "/help": SlashCommand(_help, "/help", "this list"),
+    "/agents": SlashCommand(_agents, "/agents", "who there is, and who owns which tools"),
+    "/sessions": SlashCommand(_sessions, "/sessions", "the last conversations"),
+    "/new": SlashCommand(_new, "/new", "begin a new session"),
+    "/resume": SlashCommand(_resume, "/resume ID", "go on in another session, or in the last other one"),
+    "/history": SlashCommand(_history, "/history", "everything that happened in this session"),
+    "/exit": SlashCommand(_exit, "/exit", "leave"),
+}

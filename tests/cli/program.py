@@ -1,0 +1,130 @@
+"""The real program, started by tests: through pipes, or at a terminal of its own."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sestet.cli.show.clean import clean
+
+PATIENCE = 30.0
+# A terminal belongs to a program only if the program claims it; without, Ctrl-C would reach nobody.
+_CLAIM = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, sys.argv[1:])
+"""
+
+
+class Home:
+    """A person's world in a temporary directory: where they work, and where Sestet keeps its data."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = directory / "data"
+        self.work = directory / "work"
+        self.work.mkdir()
+        (self.work / "notes.txt").write_text("buy tea\n", encoding="utf-8")
+
+    def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
+        home = str(self.directory)
+        return {**kept, "HOME": home, "SESTET_HOME": str(self.data), "PYTHONUTF8": "1", **(extra or {})}
+
+    def run(
+        self, *arguments: str, stdin: str = "", extra: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run ``sestet`` to its end, with pipes on all sides."""
+        return subprocess.run(
+            [sys.executable, "-m", "sestet", *arguments],
+            cwd=self.work,
+            env=self.environment(extra),
+            input=stdin,
+            capture_output=True,
+            encoding="utf-8",
+            errors="surrogateescape",
+            timeout=PATIENCE,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> Any:  # Any: JSON that a test looks into
+        done = self.run(*arguments, "--json")
+        assert done.stderr == ""
+        return json.loads(done.stdout)
+
+    def terminal(self, *arguments: str, extra: Mapping[str, str] | None = None) -> "Terminal":
+        """Start ``sestet`` at a terminal."""
+        return Terminal([sys.executable, "-m", "sestet", *arguments], self.work, self.environment(extra))
+
+
+class Terminal:
+    """A program at a pseudo-terminal: what a person sees of it, and the keys they press."""
+
+    def __init__(self, command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        # Nothing behind this terminal answers when it is asked where its cursor is.
+        environment = {**environment, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CLAIM, *command],
+            cwd=directory,
+            env=environment,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            start_new_session=True,
+        )
+        os.close(slave)
+        self.raw = ""
+        self._seen = 0
+
+    def __enter__(self) -> "Terminal":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._master)
+
+    def expect(self, text: str) -> str:
+        """Wait until the text appears after what was expected before; return everything up to it."""
+        deadline = time.monotonic() + PATIENCE
+        start = self._seen
+        while (at := clean(self.raw).find(text, start)) < 0:
+            if not self._read(deadline):
+                raise AssertionError(f"{text!r} did not appear in:\n{clean(self.raw)[start:]}")
+        self._seen = at + len(text)
+        return clean(self.raw)[start : self._seen]
+
+    def press(self, keys: str) -> None:
+        os.write(self._master, keys.encode())
+
+    def say(self, line: str) -> None:
+        self.press(f"{line}\r")
+
+    def wait(self) -> int:
+        """Wait for the program to leave; its exit code."""
+        deadline = time.monotonic() + PATIENCE
+        while self._read(deadline):
+            pass
+        return self._process.wait(PATIENCE)
+
+    def _read(self, deadline: float) -> bool:
+        ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            return False
+        try:
+            piece = os.read(self._master, 65_536)
+        except OSError:  # how Linux says that nobody is at the other end any more
+            return False
+        self.raw += piece.decode("utf-8", "replace")
+        return bool(piece)

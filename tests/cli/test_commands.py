@@ -1,0 +1,178 @@
+"""The commands that show something: agents, prompts, sessions, settings."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import sestet
+from sestet.cli.program import put_config_first
+from sestet.cli.show.clean import clean
+from sestet.config import settings_schema
+from tests.cli.conftest import Call
+from tests.cli.program import Home
+
+
+def test_the_tree_shows_every_agent_with_its_tools(call: Call) -> None:
+    done = call("agents")
+    assert done.code == 0
+    tree = json.loads(call("agents", "--json").out)
+    created = [agent["name"] for agent in tree["root"]["sub_agents"]]
+    missing = [agent["name"] for agent in tree["not_created"]]
+    assert sorted(created + missing) == sorted(spec.name for spec in sestet.default_specs())
+    assert tree["root"]["tools"] is None
+    assert tree["unmatched"] == []
+    for name in [
+        *created,
+        *missing,
+        *(tool["name"] for a in tree["root"]["sub_agents"] for tool in a["tools"]),
+    ]:
+        assert name in done.out
+    for name in missing:
+        assert f"{name}  not created: none of its tools is there" in done.out
+
+
+@pytest.mark.parametrize(
+    ("tool", "owner", "code"),
+    [("fs_read", "operator", 0), ("payment_send", "vault", 0), ("memory_not_there_yet", "chronicler", 0)],
+)
+def test_the_owner_of_a_tool_is_told_by_its_name(call: Call, tool: str, owner: str, code: int) -> None:
+    assert call("agents", "--owner", tool) == (code, f"{owner}\n", "")
+
+
+def test_a_tool_that_nobody_would_own_is_told(home: Home, call: Call) -> None:
+    done = call("agents", "--owner", "weather_get")
+    assert done.code == 1
+    assert "would belong to nobody" in done.out
+    assert json.loads(call("agents", "--owner", "weather_get", "--json").out)["owner"] is None
+    assert not home.data.exists()
+
+
+def test_the_prompts_are_printed_as_they_are(call: Call) -> None:
+    assert "NEVER invent or abbreviate agent names" in call("prompt").out
+    assert call("prompt", "--agent", "Operator").out.startswith("You are the operator")
+    done = call("prompt", "--agent", "oprator")
+    assert (done.code, done.err) == (1, "sestet: there is no agent 'oprator'; did you mean 'operator'?\n")
+
+
+def test_sessions_are_listed_and_shown(call: Call) -> None:
+    assert "There is no session yet" in call("sessions").err
+    call("ask", "--session", "20261115-aaaa", "list the files here")
+    call("ask", "--session", "20261115-bbbb", "hello")
+    listed = call("sessions").out.splitlines()
+    assert [line.split()[0] for line in listed] == ["20261115-bbbb", "20261115-aaaa"]
+    assert len(call("sessions", "--limit", "1").out.splitlines()) == 1
+    shown = call("sessions", "show", "aaaa").out
+    assert shown.index("list the files here") < shown.index("operator · fs_list") < shown.index("notes.txt")
+    turns = json.loads(call("sessions", "show", "20261115-aaaa", "--json").out)["turns"]
+    assert [turn["state"] for turn in turns] == ["finished"]
+    done = call("sessions", "show", "20261115-cccc")
+    assert done.code == 1
+    assert "there is no session '20261115-cccc'" in done.err
+
+
+def test_the_settings_that_hold_are_shown_with_their_origin_and_without_secrets(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = home.work / "sestet.yaml"
+    file.write_text("providers: {mine: {apiKey: hunter2}}\ngraph: {enabled: false}\n", encoding="utf-8")
+    monkeypatch.setenv("SESTET_LIMITS__MODELCALLS", "7")
+    rows = {row["key"]: row for row in json.loads(call("config", "show", "--json").out)}
+    assert rows["graph.enabled"] == {"key": "graph.enabled", "value": False, "source": str(file)}
+    assert rows["limits.modelCalls"]["source"] == "SESTET_LIMITS__MODELCALLS"
+    assert rows["limits.modelCalls"]["value"] == 7
+    assert rows["agent.multiAgent"]["source"] == "default"
+    assert rows["providers.mine.apiKey"]["value"] == "***"
+    text = call("config", "show").out
+    assert "hunter2" not in text
+    assert all(key in text for key in rows)
+
+
+def test_a_file_is_validated_with_all_its_problems(home: Home, call: Call) -> None:
+    good, bad = home.work / "good.yaml", home.work / "bad.yaml"
+    good.write_text("graph: {enabled: false}\n", encoding="utf-8")
+    bad.write_text("graph: {enabeld: false}\nlimits: {seconds: soon}\n", encoding="utf-8")
+    assert call("config", "validate", str(good)) == (0, f"{good}: no problems\n", "")
+    done = call("config", "validate", str(bad))
+    assert (done.code, done.out) == (2, "")
+    assert "graph.enabeld" in done.err
+    assert "did you mean 'enabled'?" in done.err
+    assert "limits.seconds" in done.err
+
+
+def test_the_schema_is_the_one_that_files_are_checked_against(call: Call) -> None:
+    schema = json.loads(call("config", "schema").out)
+    assert schema.items() >= settings_schema().items()
+
+
+def test_the_settings_file_may_be_named_before_or_after_the_command() -> None:
+    first = ["--config", "x.yaml", "ask", "hello"]
+    assert put_config_first(["ask", "--config", "x.yaml", "hello"]) == first
+    assert put_config_first(first) == first
+    assert put_config_first(["ask", "--config=x.yaml"]) == ["--config=x.yaml", "ask"]
+    assert put_config_first(["ask", "--", "--config", "x"]) == ["ask", "--", "--config", "x"]
+
+
+@pytest.mark.parametrize("arguments", [("chat",), ("ask", "hello"), ("agents",), ("sessions",)])
+def test_settings_with_mistakes_stop_everything_before_anything_is_written(
+    home: Home, call: Call, arguments: tuple[str, ...]
+) -> None:
+    (home.work / "wrong.yaml").write_text("agent: {multiAgnt: true}\nfoo: 1\n", encoding="utf-8")
+    done = call(*arguments, "--config", "wrong.yaml")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.splitlines() == [
+        "sestet: wrong.yaml: agent.multiAgnt: is not known; did you mean 'multiAgent'?",
+        "        wrong.yaml: foo: is not known",
+    ]
+    assert not home.data.exists()
+
+
+def test_a_provider_that_is_not_there_is_a_mistake_in_the_settings(home: Home, call: Call) -> None:
+    (home.work / "sestet.yaml").write_text("agent: {provider: nowhere, model: m}\n", encoding="utf-8")
+    for arguments in (("config", "validate"), ("ask", "hello")):
+        done = call(*arguments)
+        assert done.code == 2
+        assert "agent.provider: 'nowhere' is not under providers" in done.err
+    assert not home.data.exists()
+
+
+def test_an_error_of_the_person_is_one_message_without_a_trace(home: Home) -> None:
+    home.data.write_text("not a directory", encoding="utf-8")
+    done = home.run("ask", "hello")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("sestet: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_without_a_command_there_is_help_and_a_version(call: Call) -> None:
+    assert call().out.startswith("Usage: sestet")
+    assert call("--version").out == f"sestet {sestet.__version__}\n"
+
+
+def test_a_command_that_is_nearly_right_is_guessed(call: Call) -> None:
+    done = call("agnets")
+    assert done.code == 2
+    assert "Did you mean 'agents'" in done.err
+
+
+def test_a_reader_that_goes_away_is_no_error(home: Home) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "sestet", "agents"],
+        cwd=home.work,
+        env=home.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        program.stdout.close()
+        assert program.stderr.read() == b""
+
+
+def test_a_file_with_control_sequences_is_shown_without_them(home: Home) -> None:
+    (home.work / "evil\x1b]0;owned\x07.txt").write_text("a\x1b[2Jb\u202ec", encoding="utf-8")
+    done = home.run("ask", "list the files here")
+    assert "evil" in done.stdout
+    assert clean(done.stdout + done.stderr) == done.stdout + done.stderr

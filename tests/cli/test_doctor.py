@@ -1,0 +1,123 @@
+"""The doctor reports whatever is wrong, and never falls ill itself."""
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from sestet.cli.health import assistant, machine
+from sestet.core.agent import Agent
+from sestet.core.tool import Tool
+from sestet.storage.database import FILE_NAME
+from tests.cli.conftest import Call
+from tests.cli.program import Home
+
+
+def examine(call: Call, *arguments: str) -> tuple[int | str | None, dict[str, list[str]], str]:
+    """The exit code, the status of every check by its name, and everything that was said."""
+    done = call("doctor", "--json", *arguments)
+    checks = json.loads(done.out)["checks"]
+    found: dict[str, list[str]] = {}
+    for check in checks:
+        found.setdefault(check["name"], []).append(check["status"])
+        assert check["status"] != "problem" or check["way_out"], "every problem has a way out"
+    return done.code, found, done.out
+
+
+def test_a_healthy_set_up_has_no_problem_and_nothing_is_written(home: Home, call: Call) -> None:
+    code, found, _ = examine(call)
+    assert code == 0
+    assert {"Python", "SQLite", "data", "database", "settings", "model", "agents", "tools"} <= found.keys()
+    assert found["model"] == ["warning"]
+    assert not home.data.exists()
+
+
+def test_the_report_is_for_people_too(home: Home) -> None:
+    home.run("ask", "hello")
+    done = home.run("doctor")
+    assert done.returncode == 0
+    assert "schema" in done.stdout
+    assert "→ docs/models.md" in done.stdout
+    assert done.stdout.endswith("Everything works.\n")
+
+
+def test_broken_settings_are_reported_with_the_rest(home: Home, call: Call) -> None:
+    (home.work / "sestet.yaml").write_text("graph: {enabeld: 1}\nfoo: 1\n", encoding="utf-8")
+    code, found, said = examine(call)
+    assert code == 1
+    assert found["settings"] == ["problem", "problem"]
+    assert found["SQLite"] == ["ok"]
+    assert "did you mean 'enabled'?" in said
+    assert "2 problems." in call("doctor").out
+
+
+def test_a_database_that_is_none_is_reported(home: Home, call: Call) -> None:
+    home.data.mkdir()
+    (home.data / FILE_NAME).write_text(
+        "this is no database, and long enough to be looked at", encoding="utf-8"
+    )
+    code, found, said = examine(call)
+    assert (code, found["database"]) == (1, ["problem"])
+    assert "not a database" in said
+    assert found["agents"] == ["ok"]
+
+
+def test_a_database_of_a_newer_sestet_is_reported(home: Home, call: Call) -> None:
+    home.data.mkdir()
+    connection = sqlite3.connect(home.data / FILE_NAME)
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    code, found, said = examine(call)
+    assert (code, found["database"]) == (1, ["problem"])
+    assert "newer" in said
+
+
+def test_a_data_directory_that_is_a_file_is_reported(home: Home, call: Call) -> None:
+    home.data.write_text("", encoding="utf-8")
+    code, found, _ = examine(call)
+    assert (code, found["data"]) == (1, ["problem"])
+
+
+def test_a_model_that_cannot_be_made_is_reported(home: Home, call: Call) -> None:
+    (home.work / "sestet.yaml").write_text("agent: {provider: nowhere, model: m}\n", encoding="utf-8")
+    code, found, said = examine(call)
+    assert (code, found["assistant"]) == (1, ["problem"])
+    assert "'nowhere' is not under providers" in said
+
+
+def test_a_remote_agent_that_cannot_be_reached_is_a_warning(home: Home, call: Call) -> None:
+    (home.work / "sestet.yaml").write_text(
+        "a2a: {enabled: true, remoteAgents: [{name: far, url: 'ftp://127.0.0.1'}]}\n", encoding="utf-8"
+    )
+    code, found, said = examine(call)
+    assert (code, found["remote agents"]) == (0, ["warning"])
+    assert "'far'" in said
+
+
+def test_the_working_directory_may_be_gone(
+    home: Home, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    code, found, _ = examine(call)
+    assert (code, found["settings"]) == (1, ["problem"])
+
+
+def test_a_tool_that_belongs_to_nobody_is_a_problem() -> None:
+    (check,) = assistant.check_unmatched([Tool("weather_get")])
+    assert check.status == "problem"
+    assert "'weather_get' belongs to nobody" in check.detail
+    (fine,) = assistant.check_unmatched([])
+    assert fine.status == "ok"
+
+
+def test_a_flat_agent_is_no_problem() -> None:
+    assert assistant.check_agents(Agent("assistant", tools=(Tool("a"),))).status == "ok"
+
+
+def test_the_extras_are_those_that_the_package_declares() -> None:
+    assert [check.name for check in machine.check_extras()]
+    assert all(check.status == "ok" for check in machine.check_extras())

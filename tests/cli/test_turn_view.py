@@ -1,0 +1,146 @@
+"""What a person sees of a turn at a terminal, as the screen stands when it has ended."""
+
+import io
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+import sestet
+from sestet import ModelReply, ScriptedModel, ToolCall
+from sestet.cli.show.turn import TurnView
+from sestet.cli.talk.turns import follow_turn
+from sestet.core.agent import TRANSFER
+from sestet.core.event import Event, TextStreamed, TurnCancelled
+from sestet.models.scripted import ScriptItem
+from tests.cli.hanging import BEGINNING, HangingModel
+from tests.cli.screen import read_screen
+
+LONG_ANSWER = "\n".join(f"line {number}" for number in range(1, 41))
+
+
+@pytest.fixture
+def console(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Console:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("buy tea\n", encoding="utf-8")
+    return Console(
+        file=io.StringIO(), force_terminal=True, width=70, height=12, color_system=None, legacy_windows=False
+    )
+
+
+async def show_turn(
+    console: Console, script: Sequence[ScriptItem], asked: str, *, markdown: bool = False
+) -> list[str]:
+    """The screen after one turn of this script, without the times and the number of tokens."""
+    model = ScriptedModel(script, chunk=7)
+    async with sestet.open({}, model=model, home=Path.cwd() / "data") as app:
+        with TurnView(console, app.root.name, markdown=markdown) as view:
+            await follow_turn(app, "s1", asked, view.show)
+    assert isinstance(console.file, io.StringIO)
+    lines = read_screen(console.file.getvalue())
+    return [line.partition(" ms · ")[0].rstrip("0123456789 ") if " ms · " in line else line for line in lines]
+
+
+def transfer(agent: str, request: str, *, reply: bool = False) -> ToolCall:
+    return ToolCall(TRANSFER, {"agent_name": agent, "request": request, "reply": reply})
+
+
+async def test_an_answer_is_on_the_screen_once_although_it_was_streamed(console: Console) -> None:
+    screen = await show_turn(console, ["Good morning to you."], "good morning")
+    assert screen == ["", "Good morning to you.", "", "  orchestrator ·"]
+
+
+async def test_a_delegation_shows_who_works_and_what_is_called(console: Console) -> None:
+    script = [
+        transfer("operator", "what is in notes.txt?", reply=True),
+        ToolCall("fs_read", {"path": "notes.txt"}),
+        "The notes say: **buy tea**.",
+    ]
+    screen = await show_turn(console, script, "what is in notes.txt?", markdown=True)
+    assert screen == [
+        "  → operator",
+        "  operator · fs_read path=notes.txt",
+        "",
+        "The notes say: buy tea.",
+        "",
+        "  operator ·",
+    ]
+
+
+async def test_the_words_of_a_specialist_that_does_not_reply_make_room_for_the_answer(
+    console: Console,
+) -> None:
+    script = [
+        ModelReply("I will look.", (transfer("operator", "read the notes"),)),
+        "They say tea.",
+        "You wanted tea.",
+    ]
+    screen = await show_turn(console, script, "what did I want?")
+    assert screen == [
+        "  orchestrator: I will look.",
+        "  → operator: read the notes",
+        "",
+        "You wanted tea.",
+        "",
+        "  orchestrator ·",
+    ]
+
+
+async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
+    script = [
+        transfer("operator", "read it"),
+        ToolCall("fs_read", {"path": "gone file.txt"}),
+        ToolCall("fs_write", {}),
+        "[REJECT] this is no file",
+        "Nobody could do it.",
+    ]
+    screen = await show_turn(console, script, "read it")
+    assert screen[:3] == [
+        "  → operator",
+        '  operator · fs_read path="gone file.txt"',
+        "  operator · fs_read failed: 'gone file.txt' does not exist",
+    ]
+    assert screen[3].startswith("  operator · fs_write was refused: ")
+    assert "  ← operator declined: this is no file" in screen
+    assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
+
+
+async def test_an_answer_longer_than_the_screen_is_printed_whole(console: Console) -> None:
+    screen = await show_turn(console, [LONG_ANSWER], "count")
+    assert screen == ["", *LONG_ANSWER.split("\n"), "", "  orchestrator ·"]
+
+
+async def test_a_failure_is_the_last_word(console: Console) -> None:
+    screen = await show_turn(console, [RuntimeError("the\x1b[2J wire broke")], "hello")
+    assert screen[0] == ""
+    assert screen[1].startswith("I could not answer: ")
+    assert "the wire broke" in " ".join(screen)
+
+
+async def test_control_sequences_of_a_model_never_reach_the_screen(console: Console) -> None:
+    script = [transfer("operator", "x\x1b]0;owned\x07y", reply=True), "a\x1b[5mb\u202ec"]
+    await show_turn(console, script, "go")
+    assert isinstance(console.file, io.StringIO)
+    written = console.file.getvalue()
+    assert "owned" not in written
+    assert "\x1b[5m" not in written
+    assert "\u202e" not in written
+    assert "abc" in written
+
+
+async def test_ctrl_c_stops_the_turn_and_keeps_what_had_been_said(console: Console) -> None:
+    async with sestet.open({}, model=HangingModel(), home=Path.cwd() / "data") as app:
+        with TurnView(console, app.root.name, markdown=False) as view:
+
+            def show(event: Event) -> None:
+                view.show(event)
+                if isinstance(event, TextStreamed):
+                    signal.raise_signal(signal.SIGINT)
+
+            end = await follow_turn(app, "s1", "wait", show)
+        assert isinstance(end, TurnCancelled)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert isinstance(console.file, io.StringIO)
+    assert read_screen(console.file.getvalue()) == ["", BEGINNING, "", "Stopped."]
