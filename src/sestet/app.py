@@ -14,14 +14,20 @@ from sestet.core.errors import ConfigError
 from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.tool import Tool
+from sestet.models.choice import Models
+from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
 from sestet.services.files import Files
 from sestet.services.retrieval import Retrieval
+from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 
@@ -53,18 +59,19 @@ class App:
         self.tools = (*available_tools(settings, database), *additions.tools)
         self.unmatched = tool_owners(self.tools, self.specs)["unmatched"]
         self.root = self._build_root(peers.peers if peers else ())
-        self.model = additions.model or choose_model(settings, self.root, self.specs)
+        self.models = Models(settings, self.root, self.specs, additions.model)
         self.warnings = _warnings(self.unmatched, peers)
         self.journal = Journal(database)
-        limits = settings.limits
+        self.approvals = ApprovalStore(database, self.journal)
+        self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
-            lambda agent_name: self.model,
+            self.models.of,
             self.journal,
-            Limits(
-                settings.agent.max_delegation_rounds, limits.model_calls, limits.seconds, limits.tool_output
-            ),
-            settings.agent.context_tokens,
+            History(self.journal, settings.agent.context_tokens),
+            self._locks,
+            Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
+            _limits(settings),
         )
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
@@ -79,13 +86,39 @@ class App:
         )
         return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
-    def run_turn(self, session_id: str, text: str) -> AsyncGenerator[Event]:
-        """Everything that happens between the person's message and the reply, as it happens."""
-        return self._runner.run_turn(session_id, text)
+    @property
+    def model(self) -> Model:
+        """The model of every agent that has none of its own."""
+        return self.models.default
+
+    def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+        """Everything that happens between the person's message and the reply, as it happens.
+
+        A call that a person has to approve pauses the turn; with ``can_ask=False`` it is denied.
+        """
+        return self._runner.run_turn(session_id, text, can_ask=can_ask)
+
+    def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+        """The rest of a turn that waited for a decision, or was cut off by a crash."""
+        return self._runner.resume_turn(turn_id, can_ask=can_ask)
+
+    def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
+        """Approve or deny one exact call; then resume its turn."""
+        return self.approvals.decide(approval_id, decision, scope)
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session; False when none is running."""
         return self._runner.cancel_turn(session_id)
+
+    def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
+        """Stop one delegation of the running turn; the orchestrator goes on without it."""
+        return self._runner.cancel_delegation(session_id, delegation_id)
+
+    async def close(self) -> None:
+        await self.models.close()
+
+    def release(self) -> None:
+        self._locks.close()
 
 
 @asynccontextmanager
@@ -108,14 +141,18 @@ async def open(
     elif not isinstance(settings, Settings):
         settings = settings_from(settings)
     peers = await _load_peers(settings)
-    database = Database(Path(home or data_directory()) / FILE_NAME)
+    power = settings.storage.durability == "power"
+    database = Database(Path(home or data_directory()) / FILE_NAME, power=power)
+    app: App | None = None
     try:
         app = App(settings, database, Additions(tools, specs, model), peers)
         yield app
-        await app.model.close()
+        await app.close()
     finally:
         for peer in peers.peers if peers else ():
             await peer.close()
+        if app is not None:
+            app.release()
         database.close()
 
 
@@ -137,16 +174,22 @@ def available_tools(settings: Settings, database: Database) -> tuple[Tool, ...]:
     return tuple(tool for tool in bound if tool is not None)
 
 
-def choose_model(settings: Settings, root: Agent, specs: Sequence[AgentSpec]) -> Model:
-    """The model that the settings name."""
-    if settings.agent.provider == "offline":
-        from sestet.models.offline import OfflineModel
+def _limits(settings: Settings) -> Limits:
+    limits = settings.limits
+    return Limits(
+        rounds=settings.agent.max_delegation_rounds,
+        model_calls=limits.model_calls,
+        seconds=limits.seconds,
+        delegation_seconds=limits.delegation_seconds,
+        tool_output=limits.tool_output,
+        tokens=limits.tokens or None,
+        dollars=limits.dollars or None,
+    )
 
-        owners = root.sub_agents or (root,)
-        return OfflineModel(specs, {agent.name: agent.tools or () for agent in owners})
-    from sestet.models.vendor import vendor_model
 
-    return vendor_model(settings)
+def _policy(settings: Settings) -> Policy:
+    allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
+    return Policy(settings.policy.block, tuple(allowed))
 
 
 async def _load_peers(settings: Settings) -> "LoadedPeers | None":

@@ -3,11 +3,14 @@
 import io
 import signal
 import sys
+from pathlib import Path
 
 import pytest
 
 import sestet
+from sestet import ScriptedModel
 from sestet.cli.chat import talk_in_pipe
+from sestet.cli.talk.turns import answer_plainly
 from tests.cli.hanging import HangingModel
 from tests.cli.program import Home
 
@@ -42,10 +45,20 @@ def test_the_exit_code_is_that_of_the_last_turn(home: Home) -> None:
 
 
 def test_bytes_that_are_not_text_do_not_end_the_conversation(home: Home) -> None:
-    done = home.run("ask", "-", stdin="caf\udce9")
-    assert (done.returncode, done.stderr) == (0, "")
     argument = home.run("ask", "caf\udce9")
     assert (argument.returncode, argument.stderr) == (0, "")
+    poor = {"PYTHONIOENCODING": "ascii:strict"}
+    done = home.run("chat", stdin="caf\udce9\nlist the files here\n", extra=poor)
+    assert (done.returncode, done.stderr) == (0, "? operator\noperator ? fs_list\n")
+
+
+async def test_an_answer_keeps_no_control_sequence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ScriptedModel(["a\x1b]0;owned\x07b\u202ec"])
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        await answer_plainly(app, "s1", "go")
+    assert capsys.readouterr() == ("abc\n", "")
 
 
 async def test_ctrl_c_ends_the_conversation_with_the_turn(

@@ -38,13 +38,13 @@ def shown(talk: Talk) -> str:
 
 
 async def ask(talk: Talk, session_id: str, text: str, answer: str) -> None:
-    talk.app.model = ScriptedModel([answer])
+    talk.app.models.default = ScriptedModel([answer])
     async for _ in talk.app.run_turn(session_id, text):
         pass
 
 
 async def test_a_conversation_ends_when_the_person_leaves(talk: Talk) -> None:
-    talk.app.model = ScriptedModel(["Hello!"])
+    talk.app.models.default = ScriptedModel(["Hello!"])
     lines = iter(["hello", "  ", "/exit", "never read"])
 
     async def next_line() -> str | None:

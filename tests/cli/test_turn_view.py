@@ -119,8 +119,17 @@ async def test_a_failure_is_the_last_word(console: Console) -> None:
     assert "the wire broke" in " ".join(screen)
 
 
-async def test_control_sequences_of_a_model_never_reach_the_screen(console: Console) -> None:
-    script = [transfer("operator", "x\x1b]0;owned\x07y", reply=True), "a\x1b[5mb\u202ec"]
+@pytest.mark.parametrize(
+    "script",
+    [
+        ["a\x1b[5mb\u202ec"],
+        [transfer("operator", "x\x1b]0;owned\x07y", reply=True), "a\x1b[5mb\u202ec"],
+    ],
+    ids=["answered by the orchestrator", "delegated"],
+)
+async def test_control_sequences_of_a_model_never_reach_the_screen(
+    console: Console, script: list[ScriptItem]
+) -> None:
     await show_turn(console, script, "go")
     assert isinstance(console.file, io.StringIO)
     written = console.file.getvalue()

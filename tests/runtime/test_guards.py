@@ -34,7 +34,7 @@ async def test_a_wrong_name_is_answered_with_the_names_there_are(talk: Conversat
     events = await talk(model).say("go")
 
     assert "'browser_agent'" in last_told(model)
-    assert "operator, librarian, planner" in last_told(model)
+    assert "operator, navigator, vault, librarian, planner, chronicler" in last_told(model)
     assert transcript(events)[-1] == ("orchestrator", "answers I cannot do that.")
 
 
@@ -51,7 +51,14 @@ async def test_only_agents_that_exist_are_in_the_schema(talk: Conversation) -> N
 
     (tool,) = model.requests[0].tools
     properties = cast("dict[str, dict[str, object]]", tool.parameters["properties"])
-    assert properties["agent_name"]["enum"] == ["operator", "librarian", "planner"]
+    assert properties["agent_name"]["enum"] == [
+        "operator",
+        "navigator",
+        "vault",
+        "librarian",
+        "planner",
+        "chronicler",
+    ]
 
 
 async def test_rounds_are_counted_and_then_the_call_is_withdrawn(talk: Conversation) -> None:
@@ -127,15 +134,13 @@ async def test_an_agent_that_declined_is_not_asked_again_in_this_turn(talk: Conv
 async def test_when_everybody_declined_the_call_is_withdrawn_and_the_answer_is_honest(
     talk: Conversation,
 ) -> None:
-    everybody = [transfer("operator"), transfer("librarian"), transfer("planner")]
-    no = "[REJECT] not mine"
-    model = ScriptedModel(
-        {"orchestrator": [everybody, "I cannot."], "operator": [no], "librarian": [no], "planner": [no]}
-    )
+    everybody = ["operator", "navigator", "vault", "librarian", "planner", "chronicler"]
+    script: dict[str, list[ScriptItem]] = {name: ["[REJECT] not mine"] for name in everybody}
+    model = ScriptedModel({"orchestrator": [[transfer(name) for name in everybody], "I cannot."], **script})
 
-    events = await talk(model).say("go")
+    events = await talk(model, limits=Limits(rounds=6)).say("go")
 
-    assert outcomes(events) == ["rejected"] * 3
+    assert outcomes(events) == ["rejected"] * 6
     assert model.requests[-1].tools == ()
     assert transcript(events)[-1] == ("orchestrator", "answers I cannot.")
 
@@ -220,15 +225,15 @@ async def test_a_specialist_can_call_its_own_tools_and_nothing_else(talk: Conver
     assert ("operator", "calls search_web") not in transcript(events)
 
 
-async def test_a_tool_that_declares_nothing_is_refused_when_nobody_can_be_asked(talk: Conversation) -> None:
+async def test_a_tool_that_declares_nothing_is_denied_when_nobody_can_be_asked(talk: Conversation) -> None:
     script = {
         "orchestrator": [transfer("operator", reply=True)],
         "operator": [ToolCall("exec_anything", {"command": "rm -rf /"}), "I may not."],
     }
 
-    events = await talk(ScriptedModel(script)).say("go")
+    events = await talk(ScriptedModel(script)).say("go", can_ask=False)
 
-    assert ("operator", "exec_anything is refused") in transcript(events)
+    assert ("operator", "exec_anything is denied") in transcript(events)
 
 
 @pytest.mark.parametrize("name", ["fs_fail", "fs_crash"])

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from sestet.core.event import (
     AgentNudged,
+    ApprovalDecided,
+    ApprovalRequested,
     DelegationFinished,
     DelegationStarted,
     Event,
@@ -14,6 +16,8 @@ from sestet.core.event import (
     TurnCancelled,
     TurnFailed,
     TurnFinished,
+    TurnPaused,
+    TurnResumed,
     TurnStarted,
 )
 from sestet.core.message import ToolCall
@@ -53,6 +57,14 @@ def _what(event: Event) -> str:
             return f"answers {event.text}"
         case TurnFailed():
             return f"fails: {event.cause}"
+        case ApprovalRequested():
+            return f"asks: may {event.call.name} run? {event.reason}"
+        case ApprovalDecided():
+            return f"decides: {event.decision} {event.scope}"
+        case TurnPaused():
+            return "waits"
+        case TurnResumed():
+            return "resumes"
         case TurnCancelled():
             return "stops"
         case TextStreamed():

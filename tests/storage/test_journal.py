@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sestet.core.errors import StorageError
 from sestet.core.event import (
     EVENTS,
+    ApprovalRequested,
     Event,
     ModelCalled,
     Stamp,
@@ -19,6 +20,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnStarted,
 )
+from sestet.core.label import CLEAN
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.storage.database import Database
@@ -44,6 +46,7 @@ EVENTS_WITH_CALLS: dict[type[Event], dict[str, st.SearchStrategy[object]]] = {
     ModelCalled: {"calls": st.lists(CALLS, max_size=2).map(tuple)},
     ToolCalled: {"call": CALLS},
     ToolFinished: {"call": CALLS},
+    ApprovalRequested: {"call": CALLS},
 }
 ANY_EVENT = st.one_of(*(st.builds(kind, **EVENTS_WITH_CALLS.get(kind, {})) for kind in EVENTS))
 
@@ -89,7 +92,7 @@ def test_streamed_pieces_stay_in_the_journal_until_the_reply_is_whole(database: 
 def test_an_ended_turn_is_marked_in_the_same_transaction(database: Database) -> None:
     journal = Journal(database)
     start(journal, "a", "t1", "hi")
-    journal.append(TurnFinished(Stamp("a", "t1", 2, "orchestrator", "", 2.0), "hello", Usage(), 1.0))
+    journal.append(TurnFinished(Stamp("a", "t1", 2, "orchestrator", "", 2.0), "hello", Usage(), 1.0, CLEAN))
 
     assert database.execute("SELECT state FROM turns").fetchall() == [("finished",)]
 

@@ -38,10 +38,42 @@ class ProviderSettings:
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
+    tokens: Annotated[int, "Tokens of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0
+    dollars: Annotated[float, "Price of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0.0
     seconds: Annotated[float, "Seconds that one turn may take", {"minimum": 1}] = 600.0
+    delegation_seconds: Annotated[float, "Seconds that one delegation may take", {"minimum": 1}] = 300.0
     tool_output: Annotated[int, "Characters of a tool's result that a model is shown", {"minimum": 200}] = (
         16_000
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedTarget:
+    tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
+    target: Annotated[str, "A receiver that you know, exactly as it is written in a call"]
+    private: Annotated[bool, "Whether it may also be sent private content"] = False
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    block: Annotated[
+        tuple[str, ...], "Tools that are never run, whoever approves; patterns such as exec*"
+    ] = ()
+    allow: Annotated[tuple[AllowedTarget, ...], "Receivers that untrusted text may choose as well"] = ()
+    question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
+
+
+@dataclass(frozen=True, slots=True)
+class StorageSettings:
+    durability: Annotated[
+        Literal["process", "power"], "What every commit survives: a killed process, or a power cut as well"
+    ] = "process"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecialistSettings:
+    provider: Annotated[str, "Another provider than agent.provider"] = ""
+    model: Annotated[str, "Another model than agent.model"] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +113,12 @@ class Settings:
     providers: Annotated[
         Mapping[str, ProviderSettings], "Where models are reached, by an id of your choice"
     ] = field(default_factory=dict[str, ProviderSettings])
+    agents: Annotated[Mapping[str, SpecialistSettings], "What one agent has of its own, by its name"] = field(
+        default_factory=dict[str, SpecialistSettings]
+    )
     limits: LimitSettings = LimitSettings()
+    policy: PolicySettings = PolicySettings()
+    storage: StorageSettings = StorageSettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     observational_memory: ObservationalMemorySettings = ObservationalMemorySettings()

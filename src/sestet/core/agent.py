@@ -41,6 +41,8 @@ class AgentSpec:
     always_include: bool = False
     #: Its own prompt, before the fragments that every specialist gets.
     instruction: str = ""
+    #: Works on one delegation at a time; others wait.
+    exclusive: bool = False
 
     def __post_init__(self) -> None:
         if not self.prefixes and self.capabilities:
@@ -74,6 +76,7 @@ class Agent:
     tools: tuple[Tool, ...] | None = ()
     sub_agents: tuple["Agent", ...] = ()
     remote: RemotePeer | None = None
+    exclusive: bool = False
 
     def sub_agent(self, name: str) -> "Agent | None":
         """The child of that name, however it was spelt."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import ClassVar, Literal, TypeAlias, get_args
 
+from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 
@@ -100,6 +101,7 @@ class DelegationFinished(_Stamped):
     cause: str
     usage: Usage
     milliseconds: float
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +118,31 @@ class ToolFinished(_Stamped):
 
     kind: ClassVar[str] = "tool_finished"
     call: ToolCall
-    outcome: Literal["ok", "error", "refused"]
+    outcome: Literal["ok", "error", "refused", "denied", "in_doubt"]
     text: str
     milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested(_Stamped):
+    """A call waits for a person: what it is, why it is asked, and where the text behind it came from."""
+
+    kind: ClassVar[str] = "approval_requested"
+    approval_id: str
+    call: ToolCall
+    reason: str
+    sources: tuple[str, ...]
+    expires_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalDecided(_Stamped):
+    """A person decided about one exact call."""
+
+    kind: ClassVar[str] = "approval_decided"
+    approval_id: str
+    decision: Literal["approve", "deny"]
+    scope: Literal["once", "session", "always"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +153,7 @@ class TurnFinished(_Stamped):
     text: str
     usage: Usage
     milliseconds: float
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +172,21 @@ class TurnCancelled(_Stamped):
     kind: ClassVar[str] = "turn_cancelled"
 
 
+@dataclass(frozen=True, slots=True)
+class TurnPaused(_Stamped):
+    """The turn waits for decisions; deciding and resuming may happen later and elsewhere."""
+
+    kind: ClassVar[str] = "turn_paused"
+    waiting_for: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResumed(_Stamped):
+    """A paused or interrupted turn goes on where it was."""
+
+    kind: ClassVar[str] = "turn_resumed"
+
+
 Event: TypeAlias = (
     TurnStarted
     | TextStreamed
@@ -156,12 +196,16 @@ Event: TypeAlias = (
     | DelegationFinished
     | ToolCalled
     | ToolFinished
+    | ApprovalRequested
+    | ApprovalDecided
     | TurnFinished
     | TurnFailed
     | TurnCancelled
+    | TurnPaused
+    | TurnResumed
 )
 EVENTS: tuple[type[Event], ...] = get_args(Event)
-END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled)
+END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled, TurnPaused)
 
 
 def event_fields(event: type[Event]) -> tuple[str, ...]:

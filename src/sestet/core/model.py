@@ -24,9 +24,15 @@ class Usage:
 
     input_tokens: int = 0
     output_tokens: int = 0
+    #: Price in billionths of a dollar: whole numbers add up exactly.
+    nano_dollars: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(self.input_tokens + other.input_tokens, self.output_tokens + other.output_tokens)
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.nano_dollars + other.nano_dollars,
+        )
 
 
 @dataclass(frozen=True, slots=True)

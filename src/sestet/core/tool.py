@@ -37,18 +37,23 @@ class Tool:
     recovery: Recovery = "unsafe"
     timeout: float = 60.0
     calls_per_turn: int | None = None
+    #: Asked after a crash, with the call's arguments: what became of it? None: nothing happened.
+    probe: ToolFunction | None = field(default=None, hash=False)
+    #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
+    fixed_result: JsonObject | None = field(default=None, hash=False)
 
     def bind(self, services: Mapping[type, object]) -> "Tool | None":
         """The tool with its services in place, or None when one of them is switched off."""
         if any(need is not CallInfo and need not in services for need in self.needs):
             return None
-        if self.function is None or not self.needs:
-            return self
-        if self.needs[0] is CallInfo:
-            given = tuple(services[need] for need in self.needs[1:])
-            return replace(self, function=partial(_with_call_info, self.function, given), needs=(CallInfo,))
-        given = tuple(services[need] for need in self.needs)
-        return replace(self, function=partial(self.function, *given), needs=())
+        given = tuple(services[need] for need in self.needs if need is not CallInfo)
+        wants_info = CallInfo in self.needs
+        return replace(
+            self,
+            function=_bound(self.function, given, wants_info),
+            probe=_bound(self.probe, given, wants_info),
+            needs=(CallInfo,) if wants_info else (),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,17 @@ class CallInfo:
     turn_id: str
     agent: str
     call_id: str
+
+    @property
+    def key(self) -> str:
+        """The same for the same call before and after a crash, and for no other: an idempotency key."""
+        return f"{self.turn_id}/{self.call_id}"
+
+
+def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info: bool) -> ToolFunction | None:
+    if function is None or not given:
+        return function
+    return partial(_with_call_info, function, given) if wants_info else partial(function, *given)
 
 
 def _with_call_info(
@@ -78,6 +94,8 @@ class Declared(TypedDict, total=False):
     recovery: Recovery
     timeout: float
     calls_per_turn: int | None
+    probe: ToolFunction | None
+    fixed_result: JsonObject | None
 
 
 @overload

@@ -90,7 +90,8 @@ def _build_specialist(
     if tools:
         description = f"{spec.description}. Capabilities: {describe_capabilities(tools, phrases)}"
     instruction = f"{spec.instruction.strip()}\n\n{fragments.strip()}\n".lstrip()
-    return Agent(spec.name, description, instruction, _adapt(tools, spec.name, config.adapt_tool))
+    adapted = _adapt(tools, spec.name, config.adapt_tool)
+    return Agent(spec.name, description, instruction, adapted, exclusive=spec.exclusive)
 
 
 def _adapt(tools: Iterable[Tool], agent_name: str, adapt_tool: AdaptTool) -> tuple[Tool, ...]:

@@ -1,7 +1,7 @@
 """The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.message import ToolCall
@@ -27,9 +27,12 @@ REJECT_TOOL = Tool(
 class Transfer:
     """A delegation that may go ahead."""
 
+    call: ToolCall
     agent: Agent
     request: str
     reply: bool
+    #: Which round of the turn it is.
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ def transfer_tool(agents: Sequence[Agent]) -> Tool:
 
 
 def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal:
-    """Check a call of ``transfer_to_agent`` against the tree and the state of the turn."""
+    """Check a call of ``transfer_to_agent`` against the tree and the turn; a good one uses up a round."""
     name = call.arguments.get("agent_name")
     agent = root.sub_agent(name) if isinstance(name, str) else None
     if agent is None:
@@ -84,7 +87,10 @@ def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal
         return Refusal(say("struck_off", agent=agent.name) if left else say("nobody_left"))
     if turn.rounds >= turn.limits.rounds:
         return Refusal(say("rounds_used_up", rounds=str(turn.limits.rounds)))
-    return Transfer(agent, request, arguments.get("reply") is True)
+    turn.rounds += 1
+    return Transfer(
+        replace(call, arguments=arguments), agent, request, arguments.get("reply") is True, turn.rounds
+    )
 
 
 def may_delegate(turn: Turn, root: Agent) -> bool:

@@ -1,5 +1,8 @@
 """The conversation as the root agent is shown it: the person's words, results, replies."""
 
+from collections import OrderedDict
+from typing import NamedTuple
+
 from sestet.core.agent import TRANSFER
 from sestet.core.event import (
     DelegationFinished,
@@ -10,49 +13,109 @@ from sestet.core.event import (
     TurnFinished,
     TurnStarted,
 )
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal
 
 _SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
+_KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
+_MOST_SESSIONS = 256
 _CHARACTERS_PER_TOKEN = 4
 _STOPPED = "[The person stopped this turn before it was answered.]"
 
 
-def load_history(journal: Journal, session_id: str, tokens: int) -> list[Message]:
-    """The latest whole turns that fit the budget, oldest first."""
-    kinds = tuple(event.kind for event in _SHOWN)
-    turns: dict[str, list[Event]] = {}
-    for event in journal.session_events(session_id, kinds, _MOST_TURNS):
-        turns.setdefault(event.stamp.turn_id, []).append(event)
-    shown: list[list[Message]] = []
-    left = tokens * _CHARACTERS_PER_TOKEN
-    for events in reversed(turns.values()):
-        messages = messages_of(events)
-        left -= sum(len(message.text) for message in messages)
-        if left < 0:
-            break
-        shown.append(messages)
-    return [message for messages in reversed(shown) for message in messages]
+class PastTurn(NamedTuple):
+    """One ended turn, as it goes into a prompt."""
+
+    messages: tuple[Message, ...]
+    label: Label
+    size: int
 
 
-def messages_of(events: list[Event]) -> list[Message]:
-    """One ended turn as messages; nothing for a turn that has not ended."""
-    end = events[-1]
+class Conversation(NamedTuple):
+    """What the root agent is shown of a session, with what it says about trust."""
+
+    messages: tuple[Message, ...]
+    label: Label
+    user_words: str
+
+
+class History:
+    """Recent turns by session; busy sessions are kept in memory, the journal is the truth."""
+
+    def __init__(self, journal: Journal, tokens: int) -> None:
+        self._journal = journal
+        self._budget = tokens * _CHARACTERS_PER_TOKEN
+        #: By session: the number of the last turn that is in, and the turns.
+        self._kept: OrderedDict[str, tuple[int, list[PastTurn]]] = OrderedDict()
+
+    def before(self, session_id: str, number: int) -> Conversation:
+        """The latest whole turns before turn ``number`` that fit the budget, oldest first."""
+        last, turns = self._kept.get(session_id, (-1, []))
+        if last != number - 1:
+            turns = self._load(session_id, number)
+        return _conversation(turns)
+
+    def add(self, turn: Turn) -> None:
+        """Keep a turn that has just ended, so that the next one need not read it."""
+        last, turns = self._kept.pop(turn.session_id, (-1, []))
+        # What is not the next turn from its beginning to its end is read from the journal instead.
+        if turn.resumed or last != turn.number - 1:
+            return
+        self._kept[turn.session_id] = (turn.number, self._fitting([*turns, past_turn(turn.log)]))
+        if len(self._kept) > _MOST_SESSIONS:
+            self._kept.popitem(last=False)
+
+    def _load(self, session_id: str, before: int) -> list[PastTurn]:
+        by_turn: dict[str, list[Event]] = {}
+        for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
+            by_turn.setdefault(event.stamp.turn_id, []).append(event)
+        turns = self._fitting([past_turn(events) for events in by_turn.values()])
+        self._kept[session_id] = (before - 1, turns)
+        return turns
+
+    def _fitting(self, turns: list[PastTurn]) -> list[PastTurn]:
+        left = self._budget
+        for position in range(len(turns) - 1, -1, -1):
+            left -= turns[position].size
+            if left < 0:
+                return turns[position + 1 :]
+        return turns[-_MOST_TURNS:]
+
+
+def _conversation(turns: list[PastTurn]) -> Conversation:
+    label = CLEAN
+    for turn in turns:
+        label |= turn.label
+    messages = tuple(message for turn in turns for message in turn.messages)
+    words = "\n".join(message.text for message in messages if isinstance(message, UserMessage))
+    return Conversation(messages, label, words)
+
+
+def past_turn(events: list[Event]) -> PastTurn:
+    """One turn as messages; nothing of a turn that has not ended."""
+    shown = [event for event in events if isinstance(event, _SHOWN)]
+    end = shown[-1]
     if not isinstance(end, TurnFinished | TurnFailed | TurnCancelled):
-        return []
+        return PastTurn((), CLEAN, 0)
     messages: list[Message] = []
+    label = end.label if isinstance(end, TurnFinished) else CLEAN
     requests: dict[str, DelegationStarted] = {}
-    for event in events:
+    for event in shown:
         if isinstance(event, TurnStarted):
             messages.append(UserMessage(event.text))
         elif isinstance(event, DelegationStarted):
             requests[event.delegation_id] = event
-        # A reply in the specialist's own words follows anyway; it is not shown twice.
-        elif isinstance(event, DelegationFinished) and end.author != event.agent:
+        elif isinstance(event, DelegationFinished) and event.outcome != "paused":
+            # A reply in the specialist's own words follows anyway; it is not shown twice.
+            if end.author == event.agent:
+                continue
+            label |= event.label
             messages += _delegation(requests[event.delegation_id], event)
     messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text))
-    return messages
+    return PastTurn(tuple(messages), label, sum(len(message.text) for message in messages))
 
 
 def _delegation(started: DelegationStarted, finished: DelegationFinished) -> list[Message]:

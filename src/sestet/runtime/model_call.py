@@ -18,6 +18,9 @@ _log = logging.getLogger("sestet.runtime")
 async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """Ask the model of one agent; a rejection is never streamed."""
     turn.spend_model_call()
+    if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
+        run.calls += len(recorded.calls)
+        return _spent(turn, run, ModelReply(recorded.text, recorded.calls, recorded.usage))
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     started = time.monotonic()
     visible = RejectFilter()
@@ -37,14 +40,16 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
     if reply is None:
         raise ModelError(f"'{model.name}' ended without a reply")
     _show(turn, run, visible.rest())
-    # A call is answered by its id, so each needs one of its own.
-    calls = tuple(call if call.id else replace(call, id=turn.new_call_id()) for call in reply.calls)
-    reply = replace(reply, calls=calls)
-    run.usage += reply.usage
-    turn.usage += reply.usage
+    reply = replace(reply, calls=tuple(replace(call, id=run.new_call_id()) for call in reply.calls))
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
     turn.record(ModelCalled(stamp, model.name, reply.text, reply.calls, reply.usage, milliseconds))
+    return _spent(turn, run, reply)
+
+
+def _spent(turn: Turn, run: AgentRun, reply: ModelReply) -> ModelReply:
+    run.usage += reply.usage
+    turn.usage += reply.usage
     return reply
 
 

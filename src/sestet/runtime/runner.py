@@ -7,11 +7,11 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import suppress
+from contextlib import aclosing, nullcontext, suppress
 from typing import Literal
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
-from sestet.core.errors import LimitError, ModelError, StorageError, ToolError
+from sestet.core.errors import LimitError, ModelError, PersonError, StorageError
 from sestet.core.event import (
     AgentNudged,
     DelegationFinished,
@@ -20,11 +20,14 @@ from sestet.core.event import (
     TurnCancelled,
     TurnFailed,
     TurnFinished,
+    TurnPaused,
+    TurnResumed,
     TurnStarted,
 )
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model
 from sestet.core.tool import Tool
+from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     REJECT_TOOL,
     Refusal,
@@ -35,13 +38,16 @@ from sestet.runtime.delegation import (
     result_for_orchestrator,
     transfer_tool,
 )
-from sestet.runtime.history import load_history
+from sestet.runtime.history import History
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say
 from sestet.runtime.reading import announces_transfer, rejection
+from sestet.runtime.remote_call import ask_remote
+from sestet.runtime.replay import replay
 from sestet.runtime.tool_call import call_key, call_tool
-from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn
+from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
 from sestet.storage.journal import Journal
+from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -57,59 +63,88 @@ class Runner:
         root: Agent,
         model_of: Callable[[str], Model],
         journal: Journal,
+        history: History,
+        locks: SessionLocks,
+        gatekeeper: Gatekeeper,
         limits: Limits,
-        context_tokens: int,
     ) -> None:
         self._root = root
         self._model_of = model_of
         self._journal = journal
+        self._history = history
+        self._locks = locks
+        self._gatekeeper = gatekeeper
         self._limits = limits
-        self._context_tokens = context_tokens
         self._transfer = (transfer_tool(root.sub_agents),)
-        self._sessions: dict[str, asyncio.Lock] = {}
-        self._running: dict[str, asyncio.Task[None]] = {}
+        self._one_at_a_time = {agent.name: asyncio.Lock() for agent in root.sub_agents if agent.exclusive}
+        self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
-    async def run_turn(self, session_id: str, text: str) -> AsyncGenerator[Event]:
+    async def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
-        async with self._sessions.setdefault(session_id, asyncio.Lock()):
-            turn = Turn(session_id, self._journal, self._limits)
-            task = asyncio.create_task(self._conduct(turn, text))
-            self._running[session_id] = task
-            try:
-                async for event in turn.events():
+        async with self._locks.hold(session_id):
+            plan = TurnPlan(session_id, text.encode("utf-8", "replace").decode(), can_ask)
+            async with aclosing(self._follow(Turn(plan, self._journal, self._limits))) as events:
+                async for event in events:
                     yield event
+
+    async def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+        """The rest of a turn that was paused, or cut off by a crash."""
+        row = self._journal.turn(turn_id)
+        if row is None:
+            raise PersonError(f"there is no turn '{turn_id}'")
+        async with self._locks.hold(row.session_id):
+            # Whoever holds the lock is alone with the session: a turn that counts as running was cut off.
+            state = self._journal.turn_state(turn_id)
+            if state not in ("running", "paused"):
+                raise PersonError(f"the turn '{turn_id}' has already {state}")
+            past = replay(self._journal.events_of(turn_id))
+            plan = TurnPlan(row.session_id, past.text, can_ask, turn_id, past)
+            async with aclosing(self._follow(Turn(plan, self._journal, self._limits))) as events:
+                async for event in events:
+                    yield event
+
+    async def _follow(self, turn: Turn) -> AsyncGenerator[Event]:
+        task = asyncio.create_task(self._conduct(turn))
+        self._running[turn.session_id] = (turn, task)
+        try:
+            async for event in turn.events():
+                yield event
+            await task
+        finally:
+            # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
+            task.cancel()
+            with suppress(asyncio.CancelledError):
                 await task
-            finally:
-                # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
-                task.cancel()
-                with suppress(asyncio.CancelledError):
-                    await task
-                del self._running[session_id]
+            del self._running[turn.session_id]
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session, with everything that works for it."""
-        task = self._running.get(session_id)
-        return task is not None and task.cancel()
+        return session_id in self._running and self._running[session_id][1].cancel()
 
-    async def _conduct(self, turn: Turn, text: str) -> None:
+    def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
+        """Stop one delegation; its result is ``cancelled``, and the turn goes on."""
+        turn, _ = self._running.get(session_id, (None, None))
+        task = turn.delegations.get(delegation_id) if turn else None
+        if turn is None or task is None:
+            return False
+        turn.stopped.add(delegation_id)
+        return task.cancel()
+
+    async def _conduct(self, turn: Turn) -> None:
         """One turn from its first event to exactly one of its ends."""
         root = self._root.name
         try:
-            turn.record(TurnStarted(turn.stamp("user"), text))
-            messages = load_history(self._journal, turn.session_id, self._context_tokens)
-            run = AgentRun(self._root, [*messages, UserMessage(text)])
-            async with asyncio.timeout(turn.limits.seconds):
-                outcome = await self._work(turn, run)
-            if outcome.kind == "ok":
-                stamp = turn.stamp(outcome.author)
-                turn.record(TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds))
+            if turn.resumed:
+                turn.record(TurnResumed(turn.stamp("user")))
             else:
-                turn.record(TurnFailed(turn.stamp(root), outcome.kind, _apology(outcome)))
+                turn.record(TurnStarted(turn.stamp("user"), turn.text))
+            run = self._open_conversation(turn)
+            async with asyncio.timeout(turn.seconds_left):
+                outcome = await self._work(turn, run)
+            self._end(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            turn.record(
-                TurnFailed(turn.stamp(root), "timeout", _apology(Outcome("timeout", root, cause=cause)))
-            )
+            turn.record(TurnFailed(turn.stamp(root), "timeout", _apology(cause)))
         except asyncio.CancelledError:
             turn.record(TurnCancelled(turn.stamp("user")))
         except StorageError:
@@ -117,11 +152,26 @@ class Runner:
         except Exception as bug:
             _log.exception("turn %s failed on a bug", turn.id)
             cause = f"something went wrong inside Sestet: {type(bug).__name__}: {bug}"
-            turn.record(
-                TurnFailed(turn.stamp(root), "failed", _apology(Outcome("failed", root, cause=cause)))
-            )
+            turn.record(TurnFailed(turn.stamp(root), "failed", _apology(cause)))
         finally:
+            self._history.add(turn)
             turn.close()
+
+    def _open_conversation(self, turn: Turn) -> AgentRun:
+        number = turn.number = self._journal.turn_number(turn.id)
+        past = self._history.before(turn.session_id, number)
+        turn.user_words = f"{past.user_words}\n{turn.text}"
+        return AgentRun(self._root, [*past.messages, UserMessage(turn.text)], label=past.label)
+
+    def _end(self, turn: Turn, run: AgentRun, outcome: Outcome) -> None:
+        if outcome.kind == "ok":
+            stamp = turn.stamp(outcome.author)
+            turn.record(TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label))
+        elif outcome.kind == "paused":
+            turn.record(TurnPaused(turn.stamp(self._root.name), tuple(turn.waiting_for)))
+        else:
+            cause = outcome.cause or outcome.kind
+            turn.record(TurnFailed(turn.stamp(self._root.name), outcome.kind, _apology(cause)))
 
     async def _work(self, turn: Turn, run: AgentRun) -> Outcome:
         """Steps of one agent, until it has answered, declined or run into a guard."""
@@ -185,7 +235,9 @@ class Runner:
             if run.repeats[call_key(call)] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
-            message, mistake = await call_tool(turn, run, call)
+            message, mistake = await call_tool(turn, run, call, self._gatekeeper)
+            if message is None:
+                return Outcome("paused", run.agent.name)
             run.messages.append(message)
             run.mistakes = run.mistakes + 1 if mistake else 0
             if run.mistakes > _MISTAKES:
@@ -197,15 +249,14 @@ class Runner:
 
     async def _delegate_all(self, turn: Turn, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """The orchestrator's calls: delegations run at the same time, anything else is answered with a no."""
-        transfers: list[tuple[ToolCall, Transfer, int]] = []
+        transfers: list[Transfer] = []
         for call in calls:
             if call.name != TRANSFER:
                 answer: Transfer | Refusal = Refusal(answer_invented_call(run.agent, call.name), mistake=True)
             else:
                 answer = read_transfer(turn, run.agent, call)
             if isinstance(answer, Transfer):
-                turn.rounds += 1
-                transfers.append((call, answer, turn.rounds))
+                transfers.append(answer)
                 continue
             run.messages.append(ToolMessage(call.id, call.name, answer.text, failed=True))
             run.mistakes = run.mistakes + 1 if answer.mistake else run.mistakes
@@ -214,55 +265,66 @@ class Runner:
         if not transfers:
             return None
         run.mistakes = 0
-        async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(self._delegate(turn, transfer, number)) for _, transfer, number in transfers
-            ]
-        outcomes = [task.result() for task in tasks]
-        if len(calls) == 1 and transfers[0][1].reply and outcomes[0].kind == "ok":
+        outcomes = await self._run_delegations(turn, run, transfers)
+        if any(outcome.kind == "paused" for outcome in outcomes):
+            return Outcome("paused", run.agent.name)
+        if len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok":
             return outcomes[0]
-        for (call, transfer, _), outcome in zip(transfers, outcomes, strict=True):
+        for transfer, outcome in zip(transfers, outcomes, strict=True):
             text = result_for_orchestrator(outcome, transfer.agent.name)
-            run.messages.append(ToolMessage(call.id, TRANSFER, text, failed=outcome.kind != "ok"))
+            run.messages.append(ToolMessage(transfer.call.id, TRANSFER, text, failed=outcome.kind != "ok"))
         return None
 
-    async def _delegate(self, turn: Turn, transfer: Transfer, number: int) -> Outcome:
+    async def _run_delegations(self, turn: Turn, run: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
+        label = run.label
+        runs = [AgentRun(t.agent, [UserMessage(t.request)], f"d{t.number}", label) for t in transfers]
+        async with asyncio.TaskGroup() as group:
+            for transfer, child in zip(transfers, runs, strict=True):
+                task = group.create_task(self._delegate(turn, run, transfer, child))
+                turn.delegations[child.delegation_id] = task
+        # What the specialists have read, whoever reads their answers has read.
+        for child in runs:
+            run.label |= child.label
+        return [turn.delegations.pop(child.delegation_id).result() for child in runs]
+
+    async def _delegate(self, turn: Turn, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
         """One round: the specialist works on the request alone and always comes back with a typed result."""
         agent, started = transfer.agent, time.monotonic()
-        run = AgentRun(agent, [UserMessage(transfer.request)], f"d{number}")
+        if (past := turn.replay.results.get(run.delegation_id)) is not None:
+            run.label |= past.label
+            turn.usage += past.usage
+            return self._returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
         opening = turn.stamp(self._root.name, run.delegation_id)
-        turn.record(DelegationStarted(opening, agent.name, transfer.request, transfer.reply, number))
-        outcome = await (
-            self._work(turn, run) if agent.remote is None else _ask_remote(agent, transfer.request)
-        )
-        if outcome.kind == "rejected":
-            turn.struck_off.add(agent.name)
+        turn.record(DelegationStarted(opening, agent.name, transfer.request, transfer.reply, transfer.number))
+        outcome = await self._supervise(turn, parent, transfer, run)
         milliseconds = (time.monotonic() - started) * 1000
-        closing = turn.stamp(agent.name, run.delegation_id)
-        turn.record(
-            DelegationFinished(
-                closing, agent.name, outcome.kind, outcome.text, outcome.cause, run.usage, milliseconds
-            )
-        )
+        result = (agent.name, outcome.kind, outcome.text, outcome.cause, run.usage, milliseconds, run.label)
+        turn.record(DelegationFinished(turn.stamp(agent.name, run.delegation_id), *result))
+        return self._returned(turn, outcome)
+
+    def _returned(self, turn: Turn, outcome: Outcome) -> Outcome:
+        if outcome.kind == "rejected":
+            turn.struck_off.add(outcome.author)
         return outcome
 
+    async def _supervise(self, turn: Turn, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
+        """The specialist's work, within its time, in its turn, and stoppable by itself."""
+        agent, limit = transfer.agent, turn.limits.delegation_seconds
+        try:
+            async with asyncio.timeout(limit), self._one_at_a_time.get(agent.name) or nullcontext():
+                if agent.remote is not None:
+                    return await ask_remote(turn, parent, run, transfer, self._gatekeeper)
+                return await self._work(turn, run)
+        except TimeoutError:
+            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {limit:g} seconds")
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if run.delegation_id not in turn.stopped or task is None:
+                raise
+            task.uncancel()
+            return Outcome("cancelled", agent.name, cause="the person stopped it")
 
-async def _ask_remote(agent: Agent, request: str) -> Outcome:
-    """A remote agent is given the request, and nothing else."""
-    assert agent.remote is not None  # asked only for remote agents
-    try:
-        text = await agent.remote.ask(request)
-    except ToolError as error:
-        return Outcome("failed", agent.name, cause=str(error))
-    if (declined := rejection(text)) is not None:
-        return Outcome("rejected", agent.name, cause=declined)
-    return (
-        Outcome("ok", agent.name, text)
-        if text.strip()
-        else Outcome("empty", agent.name, cause="it said nothing")
-    )
 
-
-def _apology(outcome: Outcome) -> str:
+def _apology(cause: str) -> str:
     """What the person reads when there is no reply."""
-    return f"I could not answer: {(outcome.cause or outcome.kind).rstrip('.')}."
+    return f"I could not answer: {cause.rstrip('.')}."

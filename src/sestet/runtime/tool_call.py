@@ -1,4 +1,4 @@
-"""One tool call: validate → policy → run → record. No exception of a tool gets past here."""
+"""One tool call: validate → policy → approve → run → record. No exception of a tool gets past here."""
 
 import asyncio
 import json
@@ -7,73 +7,117 @@ import time
 from typing import Literal, NamedTuple
 
 from sestet.core.errors import ToolError
-from sestet.core.event import ToolCalled, ToolFinished
+from sestet.core.event import ToolFinished
+from sestet.core.label import result_label
 from sestet.core.message import ToolCall, ToolMessage
 from sestet.core.schema import JsonValue, find_problems
-from sestet.core.tool import CallInfo, Tool
+from sestet.core.tool import CallInfo, Tool, ToolFunction
+from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import AgentRun, Turn
+from sestet.storage.approvals import canonical
 
 _log = logging.getLogger("sestet.runtime")
 
 
 class ToolAnswer(NamedTuple):
-    message: ToolMessage
+    """None as a message: a person was asked, and the answer comes later."""
+
+    message: ToolMessage | None
     #: The model's own mistake: a tool it does not have, or arguments that do not fit.
-    mistake: bool
+    mistake: bool = False
 
 
-async def call_tool(turn: Turn, run: AgentRun, call: ToolCall) -> ToolAnswer:
+class _Result(NamedTuple):
+    outcome: Literal["ok", "error", "in_doubt"]
+    value: JsonValue
+
+
+async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatekeeper) -> ToolAnswer:
     """Answer one call of a specialist, whatever happens."""
     tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
-    if tool is None:
-        names = ", ".join(tool.name for tool in run.agent.tools or ()) or "none"
+    if tool is None or tool.function is None:
+        names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
         return _refuse(turn, run, call, say("not_yours", tool=call.name, tools=names), mistake=True)
     if problems := _argument_problems(tool, call):
         return _refuse(turn, run, call, say("bad_arguments", tool=call.name, problems=problems), mistake=True)
-    # Approvals are asked of a person; until somebody can be asked, the answer is no.
-    if tool.risk != "safe" or tool.function is None:
-        return _refuse(turn, run, call, say("refused", tool=call.name))
     turn.tool_calls[tool.name] += 1
+    if (done := turn.replay.answers.get(call.id)) is not None:
+        if done.outcome not in ("refused", "denied"):
+            run.label |= result_label(tool, run.agent.name)
+        return ToolAnswer(_message(turn, call, done.text, failed=done.outcome != "ok"))
     if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refuse(turn, run, call, say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
+    clearance = gatekeeper.clear(turn, run, tool, call)
+    if clearance.decision == "wait":
+        return ToolAnswer(None)
+    if clearance.decision == "no":
+        return _refuse(turn, run, call, clearance.text, outcome="denied")
+    if not gatekeeper.start(turn, run, tool, call, clearance.approval_id):
+        return _refuse(turn, run, call, say("nobody_answered", tool=tool.name), outcome="denied")
     return await _run(turn, run, tool, call)
 
 
 async def _run(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> ToolAnswer:
-    turn.record(ToolCalled(turn.stamp(run.agent.name, run.delegation_id), call))
+    """The effect and its result; after a crash, what the tool's recovery class allows."""
+    interrupted = call.id in turn.replay.intents
     started = time.monotonic()
-    outcome: Literal["ok", "error"] = "error"
+    work = _recover(turn, run, tool, call) if interrupted else _invoke(turn, run, tool, call, tool.function)
+    result = await work
+    text = _as_text(result.value)
+    if not (result.outcome == "ok" and _is_fixed(tool, result.value)):
+        run.label |= result_label(tool, run.agent.name)
+    milliseconds = (time.monotonic() - started) * 1000
+    stamp = turn.stamp(run.agent.name, run.delegation_id)
+    turn.record(ToolFinished(stamp, call, result.outcome, text, milliseconds))
+    return ToolAnswer(_message(turn, call, text, failed=result.outcome != "ok"))
+
+
+async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> _Result:
+    """The process died between intent and result: what may be done about it is data on the tool."""
+    if tool.recovery in ("pure", "keyed"):
+        return await _invoke(turn, run, tool, call, tool.function)
+    if tool.recovery == "probe" and tool.probe is not None:
+        found = await _invoke(turn, run, tool, call, tool.probe)
+        if found.outcome == "ok" and found.value is None:
+            return await _invoke(turn, run, tool, call, tool.function)
+        if found.outcome == "ok":
+            return found
+    return _Result("in_doubt", say("in_doubt", tool=tool.name))
+
+
+async def _invoke(
+    turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, function: ToolFunction | None
+) -> _Result:
+    assert function is not None  # call_tool refuses a tool without a function
+    info = (CallInfo(turn.session_id, turn.id, run.agent.name, call.id),) if tool.needs == (CallInfo,) else ()
     try:
         async with asyncio.timeout(tool.timeout):
-            text = _as_text(await _invoke(turn, run, tool, call))
-        outcome = "ok"
+            return _Result("ok", await function(*info, **call.arguments))
     except ToolError as error:
-        text = str(error)
+        return _Result("error", str(error))
     except TimeoutError:
-        text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
+        return _Result("error", f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped")
     except Exception as error:
         _log.exception("the tool '%s' raised", tool.name)
-        text = f"'{tool.name}' failed: {type(error).__name__}: {error}"
-    milliseconds = (time.monotonic() - started) * 1000
-    turn.record(
-        ToolFinished(turn.stamp(run.agent.name, run.delegation_id), call, outcome, text, milliseconds)
-    )
-    shown = clip(text, turn.limits.tool_output)
-    return ToolAnswer(ToolMessage(call.id, call.name, shown, failed=outcome == "error"), mistake=False)
+        return _Result("error", f"'{tool.name}' failed: {type(error).__name__}: {error}")
 
 
-async def _invoke(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> JsonValue:
-    assert tool.function is not None  # call_tool refuses a tool without a function
-    if tool.needs == (CallInfo,):
-        info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id)
-        return await tool.function(info, **call.arguments)
-    return await tool.function(**call.arguments)
+def _refuse(
+    turn: Turn,
+    run: AgentRun,
+    call: ToolCall,
+    text: str,
+    *,
+    outcome: Literal["refused", "denied"] = "refused",
+    mistake: bool = False,
+) -> ToolAnswer:
+    turn.record(ToolFinished(turn.stamp(run.agent.name, run.delegation_id), call, outcome, text, 0.0))
+    return ToolAnswer(_message(turn, call, text, failed=True), mistake)
 
 
-def _refuse(turn: Turn, run: AgentRun, call: ToolCall, text: str, *, mistake: bool = False) -> ToolAnswer:
-    turn.record(ToolFinished(turn.stamp(run.agent.name, run.delegation_id), call, "refused", text, 0.0))
-    return ToolAnswer(ToolMessage(call.id, call.name, text, failed=True), mistake)
+def _message(turn: Turn, call: ToolCall, text: str, *, failed: bool) -> ToolMessage:
+    return ToolMessage(call.id, call.name, clip(text, turn.limits.tool_output), failed)
 
 
 def _argument_problems(tool: Tool, call: ToolCall) -> str:
@@ -83,11 +127,15 @@ def _argument_problems(tool: Tool, call: ToolCall) -> str:
     return "; ".join(f"{problem.where} {problem.message}".strip() for problem in problems)
 
 
+def _is_fixed(tool: Tool, value: JsonValue) -> bool:
+    """A result that cannot carry anybody's text leaves the label as it is."""
+    return tool.fixed_result is not None and not any(find_problems(tool.fixed_result, value))
+
+
 def _as_text(value: JsonValue) -> str:
-    if isinstance(value, str):
-        # What SQLite and JSON cannot hold must not end a turn.
-        return value.encode("utf-8", "replace").decode("utf-8")
-    return json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    # Half characters can be stored by no database and read by no model.
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def clip(text: str, limit: int) -> str:
@@ -100,4 +148,4 @@ def clip(text: str, limit: int) -> str:
 
 def call_key(call: ToolCall) -> str:
     """Two calls with the same key are the same call, however their arguments are ordered."""
-    return f"{call.name} {json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)} {call.malformed}"
+    return f"{call.name} {canonical(call.arguments)} {call.malformed}"

@@ -9,20 +9,26 @@ from dataclasses import dataclass, field
 
 from sestet.core.agent import Agent
 from sestet.core.errors import LimitError
-from sestet.core.event import Event, OutcomeKind, Stamp
+from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message
 from sestet.core.model import Usage
+from sestet.runtime.replay import Replay
 from sestet.storage.journal import Journal
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one turn may use."""
+    """What one turn may use; None is without a limit."""
 
     rounds: int = 5
     model_calls: int = 40
     seconds: float = 600.0
+    #: Of one delegation, so that time is left to answer with what there is.
+    delegation_seconds: float = 300.0
     tool_output: int = 16_000
+    tokens: int | None = None
+    dollars: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,59 +41,103 @@ class Outcome:
     cause: str = ""
 
 
-@dataclass(slots=True)
 class AgentRun:
-    """One agent at work: its own context, and what it has already tried."""
+    """One agent at work: its own context with its label, and what it has already tried."""
 
-    agent: Agent
-    messages: list[Message]
-    delegation_id: str = ""
-    usage: Usage = field(default_factory=Usage)
-    nudged: bool = False
-    #: Wrong names or malformed arguments in a row.
-    mistakes: int = 0
-    #: How often each exact call was made.
-    repeats: Counter[str] = field(default_factory=Counter[str])
+    def __init__(
+        self, agent: Agent, messages: list[Message], delegation_id: str = "", label: Label = CLEAN
+    ) -> None:
+        self.agent = agent
+        self.messages = messages
+        self.delegation_id = delegation_id
+        self.label = label
+        self.usage = Usage()
+        self.nudged = False
+        #: Wrong names or malformed arguments in a row.
+        self.mistakes = 0
+        #: How often each exact call was made.
+        self.repeats: Counter[str] = Counter()
+        #: How many calls the model has asked for.
+        self.calls = 0
+
+    def new_call_id(self) -> str:
+        """Our own, since servers repeat theirs; the same when the turn is replayed."""
+        self.calls += 1
+        return f"{self.delegation_id or 'd0'}c{self.calls}"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPlan:
+    """What a turn is started with: a new one has nothing behind it."""
+
+    session_id: str
+    text: str
+    #: Whether a person can be asked while it runs or later; if not, the answer is no.
+    can_ask: bool = True
+    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    replay: Replay | None = None
 
 
 class Turn:
     """Records events and hands them to whoever reads the turn."""
 
-    def __init__(self, session_id: str, journal: Journal, limits: Limits) -> None:
-        self.session_id = session_id
-        self.id = secrets.token_hex(8)
+    def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
+        self.session_id = plan.session_id
+        self.id = plan.id
+        self.text = plan.text
+        self.can_ask = plan.can_ask
         self.limits = limits
-        self.started = time.monotonic()
+        self.resumed = plan.replay is not None
+        self.replay = plan.replay or Replay()
+        #: The person's own words, as far as they are still in the conversation.
+        self.user_words = plan.text
+        #: Its place in the session.
+        self.number = 0
         self.rounds = 0
         self.usage = Usage()
         #: Agents that declined; they are not asked again in this turn.
         self.struck_off: set[str] = set()
         self.tool_calls: Counter[str] = Counter()
+        #: Questions that have to be decided before the turn can go on.
+        self.waiting_for: list[str] = []
+        #: Running delegations, and those that the person stopped.
+        self.delegations: dict[str, asyncio.Task[Outcome]] = {}
+        self.stopped: set[str] = set()
+        self._started = time.monotonic()
         self._model_calls = 0
-        self._call_ids = 0
-        self._seq = 0
+        self._seq = self.replay.last_seq
         self._journal = journal
+        #: What happened since it was started or resumed, without the pieces of streamed text.
+        self.log: list[Event] = []
         self._unread: deque[Event] = deque()
-        self._news = asyncio.Event()
+        self._news: asyncio.Future[None] | None = None
         self._closed = False
 
     def stamp(self, author: str, delegation_id: str = "") -> Stamp:
         self._seq += 1
         return Stamp(self.session_id, self.id, self._seq, author, delegation_id, time.time())
 
-    def new_call_id(self) -> str:
-        self._call_ids += 1
-        return f"{self.id}-{self._call_ids}"
+    def record(self, event: Event, *, sync: bool = False) -> None:
+        """Write the event, then show it; never the other way round, and never twice."""
+        if self.resumed and self.replay.has(event):
+            return
+        self._journal.append(event, sync=sync)
+        self.show(event)
 
-    def record(self, event: Event) -> None:
-        """Write the event, then show it; never the other way round."""
-        self._journal.append(event)
+    def show(self, event: Event) -> None:
+        """Hand on an event that is already written."""
+        if not isinstance(event, TextStreamed):
+            self.log.append(event)
         self._unread.append(event)
-        self._news.set()
+        self._wake()
 
     def close(self) -> None:
         self._closed = True
-        self._news.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._news is not None and not self._news.done():
+            self._news.set_result(None)
 
     async def events(self) -> AsyncIterator[Event]:
         """Every event as it is recorded, until the turn is closed."""
@@ -96,14 +146,24 @@ class Turn:
                 yield self._unread.popleft()
             if self._closed:
                 return
-            self._news.clear()
-            await self._news.wait()
+            self._news = asyncio.get_running_loop().create_future()
+            await self._news
 
     def spend_model_call(self) -> None:
-        if self._model_calls >= self.limits.model_calls:
-            raise LimitError(f"the limit of {self.limits.model_calls} model calls in one turn is reached")
+        """Refuse a model call that the limits no longer allow."""
+        limits, used = self.limits, self.usage.input_tokens + self.usage.output_tokens
+        if self._model_calls >= limits.model_calls:
+            raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
+        if limits.tokens is not None and used >= limits.tokens:
+            raise LimitError(f"the limit of {limits.tokens} tokens in one turn is reached")
+        if limits.dollars is not None and self.usage.nano_dollars >= limits.dollars * 1e9:
+            raise LimitError(f"the limit of {limits.dollars:g} dollars in one turn is reached")
         self._model_calls += 1
 
     @property
     def milliseconds(self) -> float:
-        return (time.monotonic() - self.started) * 1000
+        return self.replay.milliseconds + (time.monotonic() - self._started) * 1000
+
+    @property
+    def seconds_left(self) -> float:
+        return self.limits.seconds - self.replay.milliseconds / 1000

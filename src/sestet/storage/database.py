@@ -19,14 +19,16 @@ class Database:
     far below the price of handing it to another thread.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, power: bool = False) -> None:
+        """``power``: every commit survives a power cut, not only a killed process."""
         self.path = path
+        self._power = power
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
             path.chmod(0o600)
             self.connection.execute("PRAGMA journal_mode = WAL")
-            self.connection.execute("PRAGMA synchronous = NORMAL")
+            self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
             self.connection.execute("PRAGMA foreign_keys = ON")
             self._migrate()
         self.execute = self.connection.execute
@@ -46,15 +48,21 @@ class Database:
                 self.connection.execute(f"PRAGMA user_version = {number}")
 
     @contextmanager
-    def transaction(self) -> Generator[None]:
-        """All of the writes inside, or none."""
+    def transaction(self, *, sync: bool = False) -> Generator[None]:
+        """All of the writes inside, or none; with ``sync``, on the disk itself before it returns."""
+        if sync and not self._power:
+            self.connection.execute("PRAGMA synchronous = FULL")
         self.connection.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.connection.execute("COMMIT")
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK")
             raise
-        self.connection.execute("COMMIT")
+        finally:
+            if sync and not self._power:
+                self.connection.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
         self.connection.close()

@@ -18,23 +18,31 @@ from sestet.core.event import (
     TurnCancelled,
     TurnFailed,
     TurnFinished,
+    TurnPaused,
+    TurnResumed,
     TurnStarted,
     event_fields,
 )
+from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.storage.database import Database
 
 _TITLE_LENGTH = 60
+#: A turn number that no session reaches.
+_NEVER = 2**62
 _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 _FIELDS: dict[type, tuple[str, ...]] = {
     **{event: event_fields(event) for event in EVENTS},
-    **{record: tuple(field.name for field in fields(record)) for record in (ToolCall, Usage)},
+    **{record: tuple(field.name for field in fields(record)) for record in (ToolCall, Usage, Label)},
 }
-_END_STATES: dict[type[Event], str] = {
+#: The state that a turn is in after an event.
+_STATES: dict[type[Event], str] = {
     TurnFinished: "finished",
     TurnFailed: "failed",
     TurnCancelled: "cancelled",
+    TurnPaused: "paused",
+    TurnResumed: "running",
 }
 
 
@@ -46,33 +54,44 @@ class SessionRow(NamedTuple):
     turns: int
 
 
+class TurnRow(NamedTuple):
+    id: str
+    session_id: str
+    number: int
+    state: str
+
+
 class Journal:
     """Appends events, and reads them back."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def append(self, event: Event) -> None:
+    def append(self, event: Event, *, sync: bool = False) -> None:
         """Write one event; when this returns, a killed process no longer loses it."""
         try:
             if isinstance(event, TurnStarted):
                 with self._database.transaction():
                     self._open_turn(event)
-                    self._insert(event)
+                    self.insert(event)
             elif isinstance(event, ModelCalled):
                 with self._database.transaction():
-                    self._insert(event)
+                    self.insert(event)
                     self._fold_text(event.stamp)
-            elif (state := _END_STATES.get(type(event))) is not None:
+            elif (state := _STATES.get(type(event))) is not None:
                 with self._database.transaction():
-                    self._insert(event)
-                    self._close_turn(event.stamp, state)
+                    self.insert(event)
+                    self._mark_turn(event.stamp, state)
+            elif sync:
+                with self._database.transaction(sync=True):
+                    self.insert(event)
             else:
-                self._insert(event)
+                self.insert(event)
         except sqlite3.Error as error:
             raise StorageError(f"{self._database.path}: the turn could not be recorded: {error}") from error
 
-    def _insert(self, event: Event) -> None:
+    def insert(self, event: Event) -> None:
+        """Write one event inside a transaction of the caller's."""
         stamp = event.stamp
         self._database.execute(
             "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -100,7 +119,7 @@ class Journal:
             (stamp.turn_id, stamp.session_id, stamp.session_id),
         )
 
-    def _close_turn(self, stamp: Stamp, state: str) -> None:
+    def _mark_turn(self, stamp: Stamp, state: str) -> None:
         self._database.execute("UPDATE turns SET state = ? WHERE id = ?", (state, stamp.turn_id))
         self._database.execute(
             "UPDATE sessions SET updated_at = ? WHERE id = ?", (stamp.at, stamp.session_id)
@@ -120,15 +139,43 @@ class Journal:
             self._database.execute("SELECT * FROM log WHERE turn_id = ? ORDER BY seq", (turn_id,))
         )
 
-    def session_events(self, session_id: str, kinds: Sequence[str], last_turns: int) -> Iterator[Event]:
-        """Facts of some kinds from the last turns of a session, oldest first."""
+    def session_events(
+        self, session_id: str, kinds: Sequence[str], last_turns: int, before: int = _NEVER
+    ) -> Iterator[Event]:
+        """Facts of some kinds from the last turns of a session before one of them, oldest first."""
         rows = self._database.execute(
             """SELECT * FROM log WHERE kind IN (SELECT value FROM json_each(?)) AND turn_id IN
-                   (SELECT id FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT ?)
+                   (SELECT id FROM turns WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?)
                ORDER BY number, seq""",
-            (json.dumps(kinds), session_id, last_turns),
+            (json.dumps(kinds), session_id, before, last_turns),
         )
         return _decoded(rows)
+
+    def last_seq(self, turn_id: str) -> int:
+        (seq,) = self._database.execute(
+            "SELECT max(seq) FROM events WHERE turn_id = ?", (turn_id,)
+        ).fetchone()
+        return seq or 0
+
+    def turn_number(self, turn_id: str) -> int:
+        (number,) = self._database.execute("SELECT number FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        return number
+
+    def turn_state(self, turn_id: str) -> str:
+        (state,) = self._database.execute("SELECT state FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        return state
+
+    def turn(self, turn_id: str) -> TurnRow | None:
+        row = self._database.execute("SELECT * FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        return TurnRow(*row) if row else None
+
+    def open_turns(self) -> list[TurnRow]:
+        """Turns that have not ended: paused, running, or cut off by a crash. The oldest first."""
+        rows = self._database.execute(
+            """SELECT turns.* FROM turns JOIN sessions ON sessions.id = session_id
+               WHERE state IN ('running', 'paused') ORDER BY updated_at, number"""
+        )
+        return [TurnRow(*row) for row in rows]
 
     def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The conversations, the most recent first."""
@@ -147,9 +194,7 @@ def _decoded(rows: sqlite3.Cursor) -> Iterator[Event]:
 
 def encode(event: Event) -> str:
     """An event's own facts as JSON, without its stamp."""
-    return json.dumps(
-        {name: getattr(event, name) for name in _FIELDS[type(event)]}, default=_as_dict, ensure_ascii=False
-    )
+    return json.dumps({name: getattr(event, name) for name in _FIELDS[type(event)]}, default=_as_dict)
 
 
 def _as_dict(value: object) -> dict[str, object]:
@@ -161,11 +206,21 @@ def decode(stamp: Stamp, kind: str, data: str) -> Event:
     values = cast("dict[str, object]", json.loads(data))
     if "usage" in values:
         values["usage"] = Usage(**cast("dict[str, int]", values["usage"]))
+    if "label" in values:
+        label = cast("dict[str, object]", values["label"])
+        values["label"] = Label(bool(label["untrusted"]), bool(label["private"]), _texts(label["sources"]))
+    for name in ("sources", "waiting_for"):
+        if name in values:
+            values[name] = _texts(values[name])
     if "call" in values:
         values["call"] = _tool_call(values["call"])
     if "calls" in values:
         values["calls"] = tuple(_tool_call(call) for call in cast("list[object]", values["calls"]))
     return _KINDS[kind](stamp, **values)  # pyright: ignore[reportArgumentType] - fields as written by encode
+
+
+def _texts(values: object) -> tuple[str, ...]:
+    return tuple(cast("list[str]", values))
 
 
 def _tool_call(values: object) -> ToolCall:

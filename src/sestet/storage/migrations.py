@@ -118,4 +118,33 @@ MIGRATIONS: tuple[str, ...] = (
         INSERT INTO knowledge_index (rowid, key, content) VALUES (new.id, new.key, new.content);
     END;
     """,
+    # 6: questions about one exact call, and standing answers
+    """
+    CREATE TABLE approvals (
+        id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        agent TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        arguments TEXT NOT NULL,
+        pattern TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        sources TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'used')),
+        asked_at REAL NOT NULL,
+        expires_at REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX approvals_by_state ON approvals (state, expires_at);
+    CREATE TABLE grants (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        agent TEXT NOT NULL,
+        tool TEXT NOT NULL,
+        pattern TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        granted_at REAL NOT NULL
+    ) STRICT;
+    CREATE INDEX grants_by_tool ON grants (agent, tool);
+    CREATE INDEX turns_by_state ON turns (state) WHERE state IN ('running', 'paused');
+    """,
 )

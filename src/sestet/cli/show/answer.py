@@ -7,25 +7,29 @@ from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
-from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished
+from sestet.core.event import Event, TurnCancelled, TurnFailed, TurnFinished
 
 
-def print_end(
-    console: Console, end: TurnFinished | TurnFailed | TurnCancelled, *, markdown: bool, unfinished: str = ""
-) -> None:
+def last_words(end: Event) -> str:
+    """What is said to the person when a turn has ended so."""
+    if isinstance(end, TurnFinished | TurnFailed):
+        return end.text
+    return "Stopped." if isinstance(end, TurnCancelled) else f"This turn is {end.kind.removeprefix('turn_')}."
+
+
+def print_end(console: Console, end: Event, *, markdown: bool, unfinished: str = "") -> None:
     """The last words of a turn. ``unfinished`` is what had been said when it was stopped."""
     console.print()
     if isinstance(end, TurnFinished):
         print_answer(console, end.text, markdown=markdown)
         console.print()
         console.print(Text(f"  {_facts(end)}", style="dim"))
-    elif isinstance(end, TurnFailed):
-        console.print(Text(clean(end.text), style="red"))
-    else:
-        if unfinished.strip():
-            console.print(Text(clean(unfinished).strip("\n"), style="dim"))
-            console.print()
-        console.print(Text("Stopped.", style="yellow"))
+        return
+    if unfinished.strip():
+        console.print(Text(clean(unfinished).strip("\n"), style="dim"))
+        console.print()
+    style = "red" if isinstance(end, TurnFailed) else "yellow"
+    console.print(Text(clean(last_words(end)), style=style))
 
 
 def print_answer(console: Console, text: str, *, markdown: bool) -> None:

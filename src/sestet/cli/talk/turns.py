@@ -5,11 +5,11 @@ import json
 import signal
 from collections.abc import Callable
 from contextlib import aclosing
-from typing import TypeAlias
 
 import typer
 
 from sestet.app import App
+from sestet.cli.show.answer import last_words
 from sestet.cli.show.clean import clean
 from sestet.cli.show.progress import progress_line
 from sestet.core.event import (
@@ -24,17 +24,12 @@ from sestet.core.event import (
 from sestet.core.model import Usage
 from sestet.storage.journal import encode
 
-EndOfTurn: TypeAlias = TurnFinished | TurnFailed | TurnCancelled
-STATES: dict[type[Event], str] = {TurnFinished: "finished", TurnFailed: "failed", TurnCancelled: "cancelled"}
-#: As the shell has it: 130 is a program that was interrupted.
-EXIT_CODES: dict[type[Event], int] = {TurnFinished: 0, TurnFailed: 1, TurnCancelled: 130}
 
-
-async def follow_turn(app: App, session_id: str, text: str, show: Callable[[Event], None]) -> EndOfTurn:
+async def follow_turn(app: App, session_id: str, text: str, show: Callable[[Event], None]) -> Event:
     """Run one turn, show each of its events, and return its last."""
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, app.cancel_turn, session_id)
-    end: EndOfTurn | None = None
+    end: Event | None = None
     try:
         # Closed here, and not whenever it is collected: the journal must still be open by then.
         async with aclosing(app.run_turn(session_id, without_surrogates(text))) as events:
@@ -54,7 +49,15 @@ def warn(app: App) -> None:
         typer.echo(f"warning: {clean(warning)}", err=True)
 
 
-async def answer_plainly(app: App, session_id: str, text: str) -> EndOfTurn:
+def exit_code(end: Event) -> int:
+    """What the program says to the shell about a turn that ended so."""
+    if isinstance(end, TurnFinished):
+        return 0
+    # As the shell has it: 130 is a program that was interrupted.
+    return 130 if isinstance(end, TurnCancelled) else 1
+
+
+async def answer_plainly(app: App, session_id: str, text: str) -> Event:
     """One turn for a pipe: the answer alone on stdout, everything else on stderr."""
 
     def show(event: Event) -> None:
@@ -62,10 +65,7 @@ async def answer_plainly(app: App, session_id: str, text: str) -> EndOfTurn:
             typer.echo(line.text, err=True)
 
     end = await follow_turn(app, session_id, text, show)
-    if isinstance(end, TurnFinished):
-        typer.echo(clean(end.text))
-    else:
-        typer.echo(clean(end.text) if isinstance(end, TurnFailed) else "Stopped.", err=True)
+    typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
     return end
 
 
@@ -76,7 +76,7 @@ def describe_turn(events: list[Event]) -> dict[str, object]:
     return {
         "session": first.session_id,
         "turn": first.turn_id,
-        "state": STATES.get(type(last), "running"),
+        "state": last.kind.removeprefix("turn_") if isinstance(last, END_OF_TURN) else "running",
         "agent": last.author,
         "text": last.text if isinstance(last, TurnFinished | TurnFailed) else "",
         "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},

@@ -1,0 +1,100 @@
+"""Between a call and its effect: the gate, standing answers, and a question to the person."""
+
+import time
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from sestet.core.event import ApprovalRequested, ToolCalled
+from sestet.core.message import ToolCall
+from sestet.core.schema import JsonObject
+from sestet.core.tool import Tool
+from sestet.runtime.gate import Policy, Verdict, judge
+from sestet.runtime.prompts import say
+from sestet.runtime.turn import AgentRun, Turn
+from sestet.storage.approvals import ApprovalStore
+
+
+class Clearance(NamedTuple):
+    """``go``: run it. ``no``: tell the model why not. ``wait``: a person was asked."""
+
+    decision: Literal["go", "no", "wait"]
+    text: str = ""
+    #: The approval that running the call will use up.
+    approval_id: str = ""
+
+
+GO = Clearance("go")
+
+
+@dataclass(frozen=True, slots=True)
+class Gatekeeper:
+    """Decides about calls with the owner's policy and the person's decisions."""
+
+    approvals: ApprovalStore
+    policy: Policy
+    #: How long a question stays open.
+    patience: float
+
+    def clear(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Clearance:
+        """Policy first: what it blocks, no approval unlocks."""
+        verdict = judge(run.label, tool, call.arguments, turn.user_words, self.policy)
+        if verdict.decision == "allow":
+            return GO
+        if verdict.decision == "block":
+            return Clearance("no", say("blocked", tool=tool.name, reason=verdict.reason))
+        pattern = grant_pattern(tool, call.arguments)
+        # Money is asked about every time: no standing answer moves it.
+        if tool.effect != "money" and self.approvals.is_granted(
+            turn.session_id, run.agent.name, tool.name, pattern
+        ):
+            return GO
+        question = turn.replay.questions.get(call.id)
+        if question is None:
+            return self._ask(turn, run, call, verdict, pattern)
+        return self._decided(turn, question, tool, call)
+
+    def _ask(
+        self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
+    ) -> Clearance:
+        if not turn.can_ask:
+            return Clearance("no", say("nobody_to_ask", tool=call.name, reason=verdict.reason))
+        stamp = turn.stamp(run.agent.name, run.delegation_id)
+        approval_id = f"{turn.id}-{call.id}"
+        expires_at = time.time() + self.patience
+        event = ApprovalRequested(stamp, approval_id, call, verdict.reason, verdict.sources, expires_at)
+        self.approvals.ask(event, pattern)
+        turn.show(event)
+        turn.waiting_for.append(approval_id)
+        return Clearance("wait")
+
+    def _decided(self, turn: Turn, question: ApprovalRequested, tool: Tool, call: ToolCall) -> Clearance:
+        decision = turn.replay.decisions.get(question.approval_id)
+        if decision is None:
+            if question.expires_at <= time.time():
+                return Clearance("no", say("nobody_answered", tool=tool.name))
+            turn.waiting_for.append(question.approval_id)
+            return Clearance("wait")
+        if decision.decision == "deny":
+            return Clearance("no", say("denied", tool=tool.name))
+        return Clearance("go", approval_id=question.approval_id)
+
+    def start(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, approval_id: str) -> bool:
+        """Write the intent, and use up the approval with it; False when it is not good for this call."""
+        if call.id in turn.replay.intents:
+            return True
+        intent = ToolCalled(turn.stamp(run.agent.name, run.delegation_id), call)
+        if not approval_id:
+            # What cannot be undone or asked about later must survive a power cut.
+            turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
+        elif self.approvals.use(approval_id, intent):
+            turn.show(intent)
+        else:
+            return False
+        return True
+
+
+def grant_pattern(tool: Tool, arguments: JsonObject) -> JsonObject:
+    """What a standing answer covers: these targets; without declared ones, an effect is this exact call."""
+    if tool.targets:
+        return {name: arguments[name] for name in tool.targets if name in arguments}
+    return {} if tool.effect in ("none", "local") else arguments

@@ -1,0 +1,33 @@
+"""A delegation to another machine: an external sink for the request, an untrusted source of the answer."""
+
+from sestet.core.errors import ToolError
+from sestet.core.label import remote_label
+from sestet.core.tool import Tool
+from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.delegation import Transfer
+from sestet.runtime.reading import rejection
+from sestet.runtime.turn import AgentRun, Outcome, Turn
+
+
+async def ask_remote(
+    turn: Turn, parent: AgentRun, run: AgentRun, transfer: Transfer, gatekeeper: Gatekeeper
+) -> Outcome:
+    """Send the request, and nothing else, if the gate lets it out."""
+    agent = transfer.agent
+    assert agent.remote is not None  # asked only for remote agents
+    # The gate judges what the orchestrator has read: it wrote the request.
+    sink = Tool(f"remote_{agent.name}", risk="safe", effect="external", targets=("agent_name",))
+    clearance = gatekeeper.clear(turn, parent, sink, transfer.call)
+    if clearance.decision != "go":
+        kind = "paused" if clearance.decision == "wait" else "failed"
+        return Outcome(kind, agent.name, cause=clearance.text)
+    run.label |= remote_label(agent.name)
+    try:
+        text = await agent.remote.ask(transfer.request)
+    except ToolError as error:
+        return Outcome("failed", agent.name, cause=str(error))
+    if (declined := rejection(text)) is not None:
+        return Outcome("rejected", agent.name, cause=declined)
+    if not text.strip():
+        return Outcome("empty", agent.name, cause=f"{agent.name} gave no answer")
+    return Outcome("ok", agent.name, text)

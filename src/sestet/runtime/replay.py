@@ -1,0 +1,94 @@
+"""What a turn has already done, read from its events. Pure: the same events give the same replay.
+
+A resumed turn runs the same code from its beginning. Wherever that code would ask a model, run a tool or
+delegate, it first looks here; what is found is taken as it is, and nothing is written or paid for twice.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from sestet.core.event import (
+    AgentNudged,
+    ApprovalDecided,
+    ApprovalRequested,
+    DelegationFinished,
+    DelegationStarted,
+    Event,
+    ModelCalled,
+    ToolCalled,
+    ToolFinished,
+    TurnStarted,
+)
+
+
+class Replay:
+    """Finished work by the place where it happened."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.last_seq = 0
+        #: Time that the recorded model and tool calls took.
+        self.milliseconds = 0.0
+        # By delegation; the root's own place is the empty one.
+        self.replies: dict[str, deque[ModelCalled]] = {}
+        self.delegated: set[str] = set()
+        self.nudged: set[str] = set()
+        self.results: dict[str, DelegationFinished] = {}
+        # By call.
+        self.intents: set[str] = set()
+        self.answers: dict[str, ToolFinished] = {}
+        self.questions: dict[str, ApprovalRequested] = {}
+        # By question.
+        self.decisions: dict[str, ApprovalDecided] = {}
+
+    def next_reply(self, delegation_id: str) -> ModelCalled | None:
+        """The next recorded reply of one agent's run, each once."""
+        replies = self.replies.get(delegation_id)
+        return replies.popleft() if replies else None
+
+    def has(self, event: Event) -> bool:
+        """Whether this fact was already recorded, at the same place of the turn."""
+        match event:
+            case DelegationStarted():
+                return event.delegation_id in self.delegated
+            case AgentNudged():
+                return event.delegation_id in self.nudged
+            case ToolCalled():
+                return event.call.id in self.intents
+            case ToolFinished():
+                return event.call.id in self.answers
+            case ApprovalRequested():
+                return event.call.id in self.questions
+            case _:
+                return False
+
+
+def replay(events: Iterable[Event]) -> Replay:
+    """Index the events of one turn."""
+    found = Replay()
+    for event in events:
+        found.last_seq = max(found.last_seq, event.seq)
+        match event:
+            case TurnStarted():
+                found.text = event.text
+            case ModelCalled():
+                found.replies.setdefault(event.delegation_id, deque()).append(event)
+                found.milliseconds += event.milliseconds
+            case DelegationStarted():
+                found.delegated.add(event.delegation_id)
+            case DelegationFinished() if event.outcome != "paused":
+                found.results[event.delegation_id] = event
+            case AgentNudged():
+                found.nudged.add(event.delegation_id)
+            case ToolCalled():
+                found.intents.add(event.call.id)
+            case ToolFinished():
+                found.answers[event.call.id] = event
+                found.milliseconds += event.milliseconds
+            case ApprovalRequested():
+                found.questions[event.call.id] = event
+            case ApprovalDecided():
+                found.decisions[event.approval_id] = event
+            case _:
+                pass
+    return found

@@ -1,0 +1,168 @@
+"""Questions to a person about one exact call, and the standing answers they gave."""
+
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias, cast
+
+from sestet.core.errors import PersonError
+from sestet.core.event import ApprovalDecided, ApprovalRequested, Stamp, ToolCalled
+from sestet.core.schema import JsonObject
+from sestet.storage.database import Database
+from sestet.storage.journal import Journal
+
+Decision: TypeAlias = Literal["approve", "deny"]
+Scope: TypeAlias = Literal["once", "session", "always"]
+State: TypeAlias = Literal["pending", "approved", "denied", "used"]
+
+_STATES: dict[Decision, State] = {"approve": "approved", "deny": "denied"}
+
+
+class Question(NamedTuple):
+    """A call that waits for a decision, or has one."""
+
+    id: str
+    session_id: str
+    turn_id: str
+    agent: str
+    tool: str
+    arguments: str
+    #: What a standing answer would be bound to: the call's targets.
+    pattern: str
+    digest: str
+    reason: str
+    sources: str
+    state: State
+    asked_at: float
+    expires_at: float
+
+
+class Grant(NamedTuple):
+    """A standing answer: this agent may call this tool with these targets."""
+
+    id: int
+    agent: str
+    tool: str
+    pattern: str
+    #: Empty: in every session.
+    session_id: str
+    granted_at: float
+
+
+class ApprovalStore:
+    """Asks once, binds each decision to one exact call, and lets it be used once."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+
+    def ask(self, event: ApprovalRequested, pattern: JsonObject) -> None:
+        """Write the question with its event: either both are there, or neither."""
+        stamp, call = event.stamp, event.call
+        with self._database.transaction():
+            self._database.execute(
+                "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)",
+                (
+                    event.approval_id,
+                    stamp.session_id,
+                    stamp.turn_id,
+                    stamp.author,
+                    call.name,
+                    canonical(call.arguments),
+                    canonical(pattern),
+                    call_digest(stamp.session_id, call.name, call.arguments),
+                    event.reason,
+                    json.dumps(event.sources),
+                    stamp.at,
+                    event.expires_at,
+                ),
+            )
+            self._journal.insert(event)
+
+    def get(self, approval_id: str) -> Question | None:
+        row = self._database.execute("SELECT * FROM approvals WHERE id = ?", (approval_id,)).fetchone()
+        return Question(*row) if row else None
+
+    def pending(self, turn_id: str | None = None) -> list[Question]:
+        """Open questions, the oldest first; what has expired is no longer open."""
+        rows = self._database.execute(
+            """SELECT * FROM approvals
+               WHERE state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR turn_id = ?2)
+               ORDER BY asked_at, id""",
+            (time.time(), turn_id),
+        )
+        return [Question(*row) for row in rows]
+
+    def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
+        """Record a person's decision; an error when there is nothing to decide any more."""
+        now = time.time()
+        with self._database.transaction():
+            question = self.get(approval_id)
+            if question is None:
+                raise PersonError(f"there is no question '{approval_id}'; see 'sestet approvals'")
+            if question.state != "pending":
+                raise PersonError(f"the question '{approval_id}' is already {question.state}")
+            if question.expires_at <= now:
+                raise PersonError(f"the question '{approval_id}' has expired; ask for the task again")
+            self._set_state(approval_id, _STATES[decision])
+            if decision == "approve" and scope != "once":
+                self._grant(question, scope, now)
+            # The turn is not running while it waits, so its next number is free.
+            seq = self._journal.last_seq(question.turn_id) + 1
+            stamp = Stamp(question.session_id, question.turn_id, seq, "user", "", now)
+            self._journal.insert(ApprovalDecided(stamp, approval_id, decision, scope))
+        return question
+
+    def use(self, approval_id: str, intent: ToolCalled) -> bool:
+        """Spend an approval on exactly this call, with the intent; False when it is not good for it."""
+        digest = call_digest(intent.stamp.session_id, intent.call.name, intent.call.arguments)
+        with self._database.transaction(sync=True):
+            cursor = self._database.execute(
+                """UPDATE approvals SET state = 'used'
+                   WHERE id = ? AND state = 'approved' AND digest = ? AND expires_at > ?""",
+                (approval_id, digest, time.time()),
+            )
+            if cursor.rowcount == 1:
+                self._journal.insert(intent)
+        return cursor.rowcount == 1
+
+    def is_granted(self, session_id: str, agent: str, tool: str, pattern: JsonObject) -> bool:
+        """Whether a standing answer covers this call."""
+        row = self._database.execute(
+            """SELECT 1 FROM grants
+               WHERE agent = ? AND tool = ? AND pattern = ? AND session_id IN ('', ?) LIMIT 1""",
+            (agent, tool, canonical(pattern), session_id),
+        ).fetchone()
+        return row is not None
+
+    def grants(self) -> list[Grant]:
+        return [Grant(*row) for row in self._database.execute("SELECT * FROM grants ORDER BY id")]
+
+    def revoke(self, grant_id: int) -> None:
+        if self._database.execute("DELETE FROM grants WHERE id = ?", (grant_id,)).rowcount == 0:
+            raise PersonError(f"there is no grant {grant_id}; see 'sestet approvals'")
+
+    def _set_state(self, approval_id: str, state: State) -> None:
+        self._database.execute("UPDATE approvals SET state = ? WHERE id = ?", (state, approval_id))
+
+    def _grant(self, question: Question, scope: Scope, now: float) -> None:
+        session_id = question.session_id if scope == "session" else ""
+        self._database.execute(
+            "INSERT INTO grants (agent, tool, pattern, session_id, granted_at) VALUES (?, ?, ?, ?, ?)",
+            (question.agent, question.tool, question.pattern, session_id, now),
+        )
+
+
+def canonical(value: object) -> str:
+    """One text for one value, however it was ordered."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:
+    """What a decision is bound to: this tool, these exact arguments, this session."""
+    return hashlib.sha256(canonical([session_id, tool, arguments]).encode()).hexdigest()
+
+
+def sources_of(question: Question) -> tuple[str, ...]:
+    return tuple(cast("Sequence[str]", json.loads(question.sources)))
