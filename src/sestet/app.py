@@ -25,7 +25,7 @@ from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore
-from sestet.storage.journal import Journal
+from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
@@ -105,6 +105,15 @@ class App:
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
         return self.approvals.decide(approval_id, decision, scope)
+
+    async def abandon_turn(self, turn_id: str) -> None:
+        """End a turn that waits or was cut off, without going on with it."""
+        await self._runner.abandon_turn(turn_id)
+
+    def unfinished_turns(self) -> list[TurnRow]:
+        """Turns that wait for a decision or were cut off, but none that is still running somewhere."""
+        rows = self.journal.open_turns()
+        return [row for row in rows if row.state == "paused" or self._locks.is_free(row.session_id)]
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session; False when none is running."""

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
+
+from sestet.core.errors import PersonError
 from sestet.core.event import Event, TurnFinished
 from sestet.core.message import ToolCall
 from sestet.models.scripted import ScriptedModel, ScriptItem
@@ -66,3 +69,15 @@ def kinds_by_place(events: list[Event]) -> dict[str, list[str]]:
         if event.kind != "turn_resumed":
             places.setdefault(event.delegation_id, []).append(event.kind)
     return places
+
+
+async def test_a_turn_that_waits_can_be_given_up(talk: Conversation) -> None:
+    write = ToolCall("fs_write", {"path": "a.txt"})
+    conversation = talk(ScriptedModel({"orchestrator": [transfer("operator")], "operator": [write]}))
+    paused = await conversation.begin("write it")
+
+    await conversation.runner.abandon_turn(paused[0].stamp.turn_id)
+
+    assert conversation.journal.open_turns() == []
+    with pytest.raises(PersonError, match="already cancelled"):
+        await conversation.resume(paused)

@@ -75,7 +75,7 @@ def test_the_same_event_is_never_written_twice(database: Database) -> None:
     journal = Journal(database)
     start(journal, "a", "t1", "hi")
 
-    with pytest.raises(StorageError, match="could not be recorded"):
+    with pytest.raises(StorageError, match="UNIQUE constraint failed"):
         start(journal, "a", "t1", "hi again")
 
     assert [event.kind for event in journal.events_of("t1")] == ["turn_started"]

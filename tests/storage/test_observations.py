@@ -1,11 +1,11 @@
 """Observations and the reflections that rest on them."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from sestet.core.errors import StorageError
 from sestet.storage.database import Database
 from sestet.storage.observations import ObservationStore
 
@@ -45,7 +45,7 @@ def test_a_reflection_on_something_that_was_not_observed_is_not_stored(
 ) -> None:
     known = observations.add_observation("one", "s", "t").id
 
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(StorageError):
         observations.add_reflection("guessed", "s", "t", 1, [known, known + 1])
 
     assert observations.reflections(10) == []

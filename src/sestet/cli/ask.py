@@ -29,15 +29,15 @@ async def _ask(context: typer.Context, text: str, session: str, as_json: bool) -
     from sestet.cli.opening import open_app
     from sestet.cli.show.console import print_json
     from sestet.cli.talk.session import name_session, new_session_id
-    from sestet.cli.talk.turns import EXIT_CODES, answer_plainly, describe_turn, follow_turn, warn
+    from sestet.cli.talk.turns import answer_plainly, describe_turn, exit_code, follow_turn, warn
     from sestet.core.event import Event
 
     async with open_app(context) as app:
         session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
         warn(app)
         if not as_json:
-            return EXIT_CODES[type(await answer_plainly(app, session_id, text))]
+            return exit_code(await answer_plainly(app, session_id, text))
         events: list[Event] = []
         end = await follow_turn(app, session_id, text, events.append)
         print_json(describe_turn(events))
-        return EXIT_CODES[type(end)]
+        return exit_code(end)

@@ -62,7 +62,7 @@ async def talk_in_pipe(app: "App", session_id: str) -> int:
     """Until stdin ends; the exit code is that of the last turn."""
     import signal
 
-    from sestet.cli.talk.turns import EXIT_CODES, answer_plainly, warn
+    from sestet.cli.talk.turns import answer_plainly, exit_code, warn
     from sestet.core.event import TurnCancelled
 
     # While it waits for a line, the program can be interrupted like any other.
@@ -72,7 +72,7 @@ async def talk_in_pipe(app: "App", session_id: str) -> int:
     for line in sys.stdin:
         if line.strip():
             end = await answer_plainly(app, session_id, line.strip())
-            code = EXIT_CODES[type(end)]
+            code = exit_code(end)
             # Whoever presses Ctrl-C does not want the next line to be asked.
             if isinstance(end, TurnCancelled):
                 break

@@ -197,4 +197,12 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def to_usage(response: ModelResponse) -> Usage:
-    return Usage(response.usage.input_tokens, response.usage.output_tokens)
+    return Usage(response.usage.input_tokens, response.usage.output_tokens, _price(response))
+
+
+def _price(response: ModelResponse) -> int:
+    """In billionths of a dollar; nothing for a model that the price list does not know."""
+    try:
+        return round(response.cost().total_price * 10**9)
+    except (LookupError, ValueError, AssertionError):
+        return 0

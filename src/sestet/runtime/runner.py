@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, nullcontext, suppress
+from contextlib import aclosing, asynccontextmanager, nullcontext, suppress
 from typing import Literal
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
@@ -17,6 +17,7 @@ from sestet.core.event import (
     DelegationFinished,
     DelegationStarted,
     Event,
+    Stamp,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
@@ -46,7 +47,7 @@ from sestet.runtime.remote_call import ask_remote
 from sestet.runtime.replay import replay
 from sestet.runtime.tool_call import call_key, call_tool
 from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
-from sestet.storage.journal import Journal
+from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
@@ -89,14 +90,7 @@ class Runner:
 
     async def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that was paused, or cut off by a crash."""
-        row = self._journal.turn(turn_id)
-        if row is None:
-            raise PersonError(f"there is no turn '{turn_id}'")
-        async with self._locks.hold(row.session_id):
-            # Whoever holds the lock is alone with the session: a turn that counts as running was cut off.
-            state = self._journal.turn_state(turn_id)
-            if state not in ("running", "paused"):
-                raise PersonError(f"the turn '{turn_id}' has already {state}")
+        async with self._open_turn(turn_id) as row:
             past = replay(self._journal.events_of(turn_id))
             plan = TurnPlan(row.session_id, past.text, can_ask, turn_id, past)
             async with aclosing(self._follow(Turn(plan, self._journal, self._limits))) as events:
@@ -116,6 +110,27 @@ class Runner:
             with suppress(asyncio.CancelledError):
                 await task
             del self._running[turn.session_id]
+
+    async def abandon_turn(self, turn_id: str) -> None:
+        """End a turn that waits or was cut off, without going on with it."""
+        async with self._open_turn(turn_id) as row:
+            stamp = Stamp(
+                row.session_id, turn_id, self._journal.last_seq(turn_id) + 1, "user", "", time.time()
+            )
+            self._journal.append(TurnCancelled(stamp))
+
+    @asynccontextmanager
+    async def _open_turn(self, turn_id: str) -> AsyncGenerator[TurnRow]:
+        """A turn that has not ended, with its session held."""
+        row = self._journal.turn(turn_id)
+        if row is None:
+            raise PersonError(f"there is no turn '{turn_id}'")
+        async with self._locks.hold(row.session_id):
+            # Whoever holds the lock is alone with the session: a turn that counts as running was cut off.
+            state = self._journal.turn_state(turn_id)
+            if state not in ("running", "paused"):
+                raise PersonError(f"the turn '{turn_id}' has already {state}")
+            yield row
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session, with everything that works for it."""
@@ -278,10 +293,14 @@ class Runner:
     async def _run_delegations(self, turn: Turn, run: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
         label = run.label
         runs = [AgentRun(t.agent, [UserMessage(t.request)], f"d{t.number}", label) for t in transfers]
-        async with asyncio.TaskGroup() as group:
-            for transfer, child in zip(transfers, runs, strict=True):
-                task = group.create_task(self._delegate(turn, run, transfer, child))
-                turn.delegations[child.delegation_id] = task
+        try:
+            async with asyncio.TaskGroup() as group:
+                for transfer, child in zip(transfers, runs, strict=True):
+                    task = group.create_task(self._delegate(turn, run, transfer, child))
+                    turn.delegations[child.delegation_id] = task
+        except ExceptionGroup as errors:
+            # Every outcome is typed, so this is the storage or a bug; the first says which.
+            raise errors.exceptions[0] from errors
         # What the specialists have read, whoever reads their answers has read.
         for child in runs:
             run.label |= child.label

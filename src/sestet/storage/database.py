@@ -1,15 +1,19 @@
 """The one SQLite file: opening it, bringing it up to date, and saying plainly what is wrong with it."""
 
 import sqlite3
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeAlias
 
 from sestet.core.errors import StorageError
 from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
 _BUSY_SECONDS = 10.0
+
+#: What a column can hold.
+Value: TypeAlias = str | int | float | bytes | None
 
 
 class Database:
@@ -31,7 +35,13 @@ class Database:
             self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
             self.connection.execute("PRAGMA foreign_keys = ON")
             self._migrate()
-        self.execute = self.connection.execute
+
+    def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
+        """Run one statement; what SQLite complains about becomes an error for the person."""
+        try:
+            return self.connection.execute(statement, values)
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
 
     def _migrate(self) -> None:
         with self.transaction():
@@ -51,18 +61,19 @@ class Database:
     def transaction(self, *, sync: bool = False) -> Generator[None]:
         """All of the writes inside, or none; with ``sync``, on the disk itself before it returns."""
         if sync and not self._power:
-            self.connection.execute("PRAGMA synchronous = FULL")
-        self.connection.execute("BEGIN IMMEDIATE")
+            self.execute("PRAGMA synchronous = FULL")
         try:
+            self.execute("BEGIN IMMEDIATE")
             yield
-            self.connection.execute("COMMIT")
+            self.execute("COMMIT")
         except BaseException:
+            # A disk that is full has often rolled back by itself.
             if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK")
+                self.execute("ROLLBACK")
             raise
         finally:
             if sync and not self._power:
-                self.connection.execute("PRAGMA synchronous = NORMAL")
+                self.execute("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
         self.connection.close()

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import NamedTuple, cast
 
-from sestet.core.errors import StorageError
 from sestet.core.event import (
     EVENTS,
     Event,
@@ -69,26 +68,23 @@ class Journal:
 
     def append(self, event: Event, *, sync: bool = False) -> None:
         """Write one event; when this returns, a killed process no longer loses it."""
-        try:
-            if isinstance(event, TurnStarted):
-                with self._database.transaction():
-                    self._open_turn(event)
-                    self.insert(event)
-            elif isinstance(event, ModelCalled):
-                with self._database.transaction():
-                    self.insert(event)
-                    self._fold_text(event.stamp)
-            elif (state := _STATES.get(type(event))) is not None:
-                with self._database.transaction():
-                    self.insert(event)
-                    self._mark_turn(event.stamp, state)
-            elif sync:
-                with self._database.transaction(sync=True):
-                    self.insert(event)
-            else:
+        if isinstance(event, TurnStarted):
+            with self._database.transaction():
+                self._open_turn(event)
                 self.insert(event)
-        except sqlite3.Error as error:
-            raise StorageError(f"{self._database.path}: the turn could not be recorded: {error}") from error
+        elif isinstance(event, ModelCalled):
+            with self._database.transaction():
+                self.insert(event)
+                self._fold_text(event.stamp)
+        elif (state := _STATES.get(type(event))) is not None:
+            with self._database.transaction():
+                self.insert(event)
+                self._mark_turn(event.stamp, state)
+        elif sync:
+            with self._database.transaction(sync=True):
+                self.insert(event)
+        else:
+            self.insert(event)
 
     def insert(self, event: Event) -> None:
         """Write one event inside a transaction of the caller's."""

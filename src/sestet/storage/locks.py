@@ -44,7 +44,7 @@ class SessionLocks:
         place.users += 1
         try:
             async with place.lock:
-                byte = int.from_bytes(hashlib.blake2b(session_id.encode(), digest_size=7).digest(), "big")
+                byte = _byte(session_id)
                 await self._take(byte)
                 try:
                     yield
@@ -54,6 +54,16 @@ class SessionLocks:
             place.users -= 1
             if not place.users:
                 del self._places[session_id]
+
+    def is_free(self, session_id: str) -> bool:
+        """Whether no turn of the session is running, here or in another process, at this moment."""
+        if session_id in self._places:
+            return False
+        byte = _byte(session_id)
+        free = self._set(byte, fcntl.F_WRLCK)
+        if free:
+            self._set(byte, fcntl.F_UNLCK)
+        return free
 
     async def _take(self, byte: int) -> None:
         wait = _FIRST_WAIT
@@ -70,3 +80,8 @@ class SessionLocks:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+def _byte(session_id: str) -> int:
+    digest = hashlib.blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+    return int.from_bytes(digest, "big")

@@ -62,7 +62,8 @@ def _check_model(built: app.App) -> Check:
 
 def check_agents(root: Agent) -> Check:
     if root.tools is not None:
-        return Check("agents", "ok", f"one flat agent with {len(root.tools)} tools")
+        number = len(root.tools)
+        return Check("agents", "ok", f"one flat agent with {number} tool{'' if number == 1 else 's'}")
     created = (f"{agent.name} ({len(agent.tools or ())})" for agent in root.sub_agents)
     return Check("agents", "ok", f"{', '.join(created)}; with their number of tools")
 

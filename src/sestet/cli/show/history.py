@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.answer import print_answer, print_end
+from sestet.cli.show.answer import last_words, print_answer, print_end
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, print_line
 from sestet.cli.show.progress import print_progress
@@ -15,7 +15,6 @@ from sestet.core.event import (
     EVENTS,
     Event,
     TextStreamed,
-    TurnCancelled,
     TurnFailed,
     TurnFinished,
     TurnStarted,
@@ -87,8 +86,8 @@ def print_recalled(console: Console, turns: Iterable[list[Event]]) -> None:
                 left = len(lines) - _RECALLED_LINES
                 shown = [*lines[:_RECALLED_LINES], f"… {left} more lines"] if left > 1 else lines
                 print_answer(console, "\n".join(shown), markdown=False)
-            elif isinstance(event, TurnCancelled):
-                console.print(Text("Stopped.", style="dim"))
+            elif isinstance(event, END_OF_TURN):
+                console.print(Text(last_words(event), style="dim"))
 
 
 def print_question(console: Console, text: str) -> None:

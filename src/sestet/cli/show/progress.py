@@ -62,10 +62,9 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
         return Line(f"{event.author} · {call_text(event.call)}")
     if isinstance(event, ToolFinished) and event.outcome == "error":
         return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
-    if isinstance(event, ToolFinished) and event.outcome == "refused":
-        return Line(
-            f"{event.author} · {call_text(event.call)} was refused{_after_colon(event.text)}", "warning"
-        )
+    if isinstance(event, ToolFinished) and event.outcome != "ok":
+        how = f"was {event.outcome.replace('_', ' ')}{_after_colon(event.text)}"
+        return Line(f"{event.author} · {call_text(event.call)} {how}", "warning")
     if isinstance(event, AgentNudged):
         return Line(f"{event.author} {_NUDGES[event.reason]}")
     if isinstance(event, ModelCalled) and event.calls and event.text.strip():

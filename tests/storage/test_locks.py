@@ -1,0 +1,79 @@
+"""One holder of a session at a time, in this process and between processes."""
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+from sestet.storage.locks import SessionLocks
+
+HOLD_UNTIL_TOLD = """
+import asyncio, sys
+from pathlib import Path
+from sestet.storage.locks import SessionLocks
+
+async def main():
+    async with SessionLocks(Path(sys.argv[1])).hold("s1"):
+        print("held", flush=True)
+        sys.stdin.read(1)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_session_is_held_by_one_and_the_others_wait(tmp_path: Path) -> None:
+    locks = SessionLocks(tmp_path / "lock")
+    order: list[str] = []
+
+    async def work(name: str) -> None:
+        async with locks.hold("s1"):
+            order.append(f"{name} in")
+            await asyncio.sleep(0)
+            order.append(f"{name} out")
+
+    await asyncio.gather(work("a"), work("b"))
+
+    assert order == ["a in", "a out", "b in", "b out"]
+    assert locks.is_free("s1")
+    locks.close()
+
+
+async def test_another_session_need_not_wait(tmp_path: Path) -> None:
+    locks = SessionLocks(tmp_path / "lock")
+
+    async with locks.hold("s1"), asyncio.timeout(5), locks.hold("s2"):
+        assert not locks.is_free("s1")
+    locks.close()
+
+
+async def test_two_assistants_in_one_process_exclude_each_other(tmp_path: Path) -> None:
+    one, other = SessionLocks(tmp_path / "lock"), SessionLocks(tmp_path / "lock")
+
+    async with one.hold("s1"):
+        assert not other.is_free("s1")
+    assert other.is_free("s1")
+    one.close()
+    other.close()
+
+
+def test_a_lock_of_another_process_is_seen_and_ends_with_that_process(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD_UNTIL_TOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdin is not None
+    assert holder.stdout.readline() == "held\n"
+    locks = SessionLocks(path)
+
+    assert not locks.is_free("s1")
+    holder.kill()
+    holder.wait()
+
+    assert locks.is_free("s1")
+    holder.stdin.close()
+    holder.stdout.close()
+    locks.close()
