@@ -44,6 +44,14 @@ async def test_the_second_wrong_name_in_a_row_is_a_typed_failure(talk: Conversat
     assert transcript(events)[-1] == ("orchestrator", "fails: failed")
 
 
+async def test_two_wrong_names_in_one_reply_are_one_mistake(talk: Conversation) -> None:
+    model = ScriptedModel([[transfer("browser_agent"), transfer("executor")], "I cannot do that."])
+
+    events = await talk(model).say("go")
+
+    assert transcript(events)[-1] == ("orchestrator", "answers I cannot do that.")
+
+
 async def test_only_agents_that_exist_are_in_the_schema(talk: Conversation) -> None:
     model = ScriptedModel(["hi"])
 

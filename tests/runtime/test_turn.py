@@ -3,10 +3,12 @@
 import asyncio
 from contextlib import aclosing
 
-from sestet.core.errors import ModelError
+import pytest
+
+from sestet.core.errors import ModelError, PersonError
 from sestet.core.event import Event, ModelCalled, TurnFailed, TurnFinished
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from sestet.models.scripted import ScriptedModel
+from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.turn import Limits
 from tests.runtime.conftest import Conversation, Talk
 from tests.runtime.models import HangingModel, MeetingModel
@@ -221,3 +223,64 @@ async def test_a_turn_that_takes_too_long_is_a_typed_failure(talk: Conversation)
     events = await conversation.say("go")
 
     assert transcript(events)[-1] == ("orchestrator", "fails: timeout")
+
+
+async def test_a_turn_cancelled_before_its_first_step_ends_for_its_reader(talk: Conversation) -> None:
+    conversation = talk(ScriptedModel([]))
+
+    async def read() -> list[Event]:
+        return [event async for event in conversation.runner.run_turn("s1", "go")]
+
+    reader = asyncio.create_task(read())
+    for _ in range(100):
+        if conversation.runner.cancel_turn("s1"):
+            break
+        await asyncio.sleep(0)
+
+    assert [event.kind for event in await asyncio.wait_for(reader, 5)] in (
+        [],
+        ["turn_started", "turn_cancelled"],
+    )
+
+
+async def test_a_cancelled_turn_has_a_result_for_each_of_its_delegations(talk: Conversation) -> None:
+    conversation = talk(HangingModel([[transfer("operator"), transfer("librarian")]]))
+    events: list[Event] = []
+
+    async for event in conversation.runner.run_turn("s1", "go"):
+        events.append(event)
+        if event.kind == "delegation_started":
+            conversation.runner.cancel_turn("s1")
+
+    finished = [event.kind for event in events].count("delegation_finished")
+    assert finished == [event.kind for event in events].count("delegation_started") > 0
+    assert transcript(events)[-1] == ("user", "stops")
+
+
+@pytest.mark.parametrize(
+    ("session_id", "text"), [("", "hi"), ("a\nb", "hi"), ("x" * 201, "hi"), ("s1", " \n")]
+)
+async def test_a_name_or_message_that_cannot_be_used_is_a_clear_error_and_leaves_nothing(
+    talk: Conversation, session_id: str, text: str
+) -> None:
+    conversation = talk(ScriptedModel([]))
+
+    with pytest.raises(PersonError):
+        await conversation.begin(text, session_id)
+
+    assert conversation.journal.sessions() == []
+
+
+async def test_half_characters_end_nothing(talk: Conversation) -> None:
+    half = "\ud800"
+    script: list[ScriptItem] = [
+        transfer("operator", half),
+        ToolCall("fs_list", {"path": half}),
+        half,
+        f"done {half}",
+    ]
+
+    events = await talk(ScriptedModel(script)).say(f"go {half}")
+
+    assert isinstance(events[-1], TurnFinished)
+    assert list(talk(ScriptedModel([])).journal.events_of(events[0].stamp.turn_id))
