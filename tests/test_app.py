@@ -1,12 +1,13 @@
 """The library as an embedding program sees it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import sestet
 from sestet.core.errors import ConfigError, DefinitionError, ScriptError
-from sestet.core.event import ToolFinished, TurnFinished
+from sestet.core.event import ToolFinished, TurnFinished, TurnStarted
 
 
 @sestet.tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
@@ -77,3 +78,37 @@ async def test_a_remote_agent_cannot_take_the_name_of_a_specialist(tmp_path: Pat
             pass
 
     assert not (tmp_path / "sestet.db").exists()
+
+
+async def test_an_agent_can_have_a_model_of_its_own(tmp_path: Path) -> None:
+    settings = {
+        "agent": {"provider": "local", "model": "large"},
+        "agents": {"operator": {"model": "small"}, "planner": {"provider": "offline"}},
+        "providers": {"local": {"baseUrl": "http://127.0.0.1:9/v1"}},
+    }
+
+    async with sestet.open(settings, home=tmp_path) as app:
+        names = [app.models.of(agent).name for agent in ("orchestrator", "operator", "planner", "librarian")]
+
+    assert names == ["local/large", "local/small", "offline", "local/large"]
+
+
+async def test_a_model_for_an_agent_that_does_not_exist_is_an_error_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="did you mean 'operator'"):
+        async with sestet.open({"agents": {"operater": {"model": "x"}}}, home=tmp_path):
+            pass
+
+
+async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_path: Path) -> None:
+    async with sestet.open({}, model=sestet.ScriptedModel(["hi"]), home=tmp_path) as app:
+        events = app.run_turn("s1", "hello")
+        first = await anext(events)
+        while_running = app.unfinished_turns()
+        # What a killed process leaves behind: the turn's beginning, and nobody at work on it.
+        app.journal.append(TurnStarted(replace(first.stamp, session_id="s2", turn_id="cut"), "hello"))
+        offered = app.unfinished_turns()
+        async for _ in events:
+            pass
+
+    assert while_running == []
+    assert [row.id for row in offered] == ["cut"]

@@ -1,6 +1,6 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError
 from sestet.core.event import Event
 from sestet.core.model import Model
+from sestet.core.schema import suggest
 from sestet.core.tool import Tool
 from sestet.models.choice import Models
 from sestet.runtime.approval import Gatekeeper
@@ -59,6 +60,7 @@ class App:
         self.tools = (*available_tools(settings, database), *additions.tools)
         self.unmatched = tool_owners(self.tools, self.specs)["unmatched"]
         self.root = self._build_root(peers.peers if peers else ())
+        _require_agents(settings.agents, (self.root.name, *(spec.name for spec in self.specs)))
         self.models = Models(settings, self.root, self.specs, additions.model)
         self.warnings = _warnings(self.unmatched, peers)
         self.journal = Journal(database)
@@ -181,6 +183,14 @@ def available_tools(settings: Settings, database: Database) -> tuple[Tool, ...]:
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
     return tuple(tool for tool in bound if tool is not None)
+
+
+def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
+    problems = [
+        f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _limits(settings: Settings) -> Limits:
