@@ -112,3 +112,19 @@ async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_
 
     assert while_running == []
     assert [row.id for row in offered] == ["cut"]
+
+
+async def test_a_provider_that_is_not_there_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"agent\.provider"):
+        async with sestet.open({"agent": {"provider": "olama", "model": "x"}}, home=tmp_path / "data"):
+            pass
+
+    assert not (tmp_path / "data").exists()
+
+
+async def test_a_flat_agent_holds_every_tool_and_none_is_called_ownerless(tmp_path: Path) -> None:
+    settings = {"agent": {"multiAgent": False}}
+
+    async with sestet.open(settings, model=sestet.ScriptedModel(), home=tmp_path, tools=[weather_now]) as app:
+        assert weather_now in (app.root.tools or ())
+        assert (app.unmatched, app.warnings) == ((), ())

@@ -1,7 +1,7 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from sestet.agents import NAMES, default_specs, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
 from sestet.config import Settings, data_directory, load_settings, settings_from
-from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
+from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError
 from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models
+from sestet.models.choice import Models, check_models
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
@@ -58,7 +58,9 @@ class App:
         self.settings = settings
         self.specs = (*default_specs(), *additions.specs)
         self.tools = (*available_tools(settings, database), *additions.tools)
-        self.unmatched = tool_owners(self.tools, self.specs)["unmatched"]
+        owners = tool_owners(self.tools, self.specs)
+        # One flat agent holds every tool, whatever its name.
+        self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
         self.root = self._build_root(peers.peers if peers else ())
         _require_agents(settings.agents, (self.root.name, *(spec.name for spec in self.specs)))
         self.models = Models(settings, self.root, self.specs, additions.model)
@@ -125,10 +127,8 @@ class App:
         """Stop one delegation of the running turn; the orchestrator goes on without it."""
         return self._runner.cancel_delegation(session_id, delegation_id)
 
-    async def close(self) -> None:
-        await self.models.close()
-
     def release(self) -> None:
+        """Let go of the sessions that are held."""
         self._locks.close()
 
 
@@ -151,20 +151,19 @@ async def open(
         settings = load_settings().settings
     elif not isinstance(settings, Settings):
         settings = settings_from(settings)
-    peers = await _load_peers(settings)
-    power = settings.storage.durability == "power"
-    database = Database(Path(home or data_directory()) / FILE_NAME, power=power)
-    app: App | None = None
-    try:
-        app = App(settings, database, Additions(tools, specs, model), peers)
-        yield app
-        await app.close()
-    finally:
+    if model is None:
+        check_models(settings)
+    async with AsyncExitStack() as stack:
+        peers = await _load_peers(settings)
         for peer in peers.peers if peers else ():
-            await peer.close()
-        if app is not None:
-            app.release()
-        database.close()
+            stack.push_async_callback(peer.close)
+        power = settings.storage.durability == "power"
+        database = Database(Path(home or data_directory()) / FILE_NAME, power=power)
+        stack.callback(database.close)
+        app = App(settings, database, Additions(tools, specs, model), peers)
+        stack.callback(app.release)
+        yield app
+        await app.models.close()
 
 
 def available_tools(settings: Settings, database: Database) -> tuple[Tool, ...]:

@@ -7,6 +7,8 @@ from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.model import Model
 
+OFFLINE = "offline"
+
 
 class Models:
     """The model of each agent: its own where the settings name one, else everybody's."""
@@ -21,9 +23,8 @@ class Models:
         self.default = given or self._build(settings.agent.provider, settings.agent.model)
         self._own: dict[str, Model] = {}
         if given is None:
-            for name, own in settings.agents.items():
-                provider, model = own.provider or settings.agent.provider, own.model or settings.agent.model
-                self._own[name] = self._build(provider, model)
+            for name in settings.agents:
+                self._own[name] = self._build(*_named(settings, name))
 
     def of(self, agent_name: str) -> Model:
         return self._own.get(agent_name, self.default)
@@ -34,15 +35,34 @@ class Models:
         return self._built[provider, model]
 
     def _make(self, provider: str, model: str) -> Model:
-        if provider == "offline":
+        if provider == OFFLINE:
             from sestet.models.offline import OfflineModel
 
             return OfflineModel(self._specs, self._tools)
-        from sestet.models.vendor import vendor_model
-
-        agent = replace(self._settings.agent, provider=provider, model=model)
-        return vendor_model(replace(self._settings, agent=agent))
+        return _vendor(self._settings, provider, model)
 
     async def close(self) -> None:
         for model in {id(model): model for model in (self.default, *self._built.values())}.values():
             await model.close()
+
+
+def check_models(settings: Settings) -> None:
+    """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
+    named = {
+        (settings.agent.provider, settings.agent.model),
+        *(_named(settings, name) for name in settings.agents),
+    }
+    for provider, model in sorted(named):
+        if provider != OFFLINE:
+            _vendor(settings, provider, model)
+
+
+def _named(settings: Settings, agent_name: str) -> tuple[str, str]:
+    own = settings.agents[agent_name]
+    return own.provider or settings.agent.provider, own.model or settings.agent.model
+
+
+def _vendor(settings: Settings, provider: str, model: str) -> Model:
+    from sestet.models.vendor import vendor_model
+
+    return vendor_model(replace(settings, agent=replace(settings.agent, provider=provider, model=model)))

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 
 from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
@@ -77,9 +77,12 @@ class Runner:
                     yield event
 
     async def _follow(self, turn: Turn) -> AsyncGenerator[Event]:
+        if turn.resumed:
+            turn.record(TurnResumed(turn.stamp("user")))
+        else:
+            turn.record(TurnStarted(turn.stamp("user"), turn.text))
         task = asyncio.create_task(self._conduct(turn))
-        # A task that is cancelled before its first step never gets to close the turn itself.
-        task.add_done_callback(lambda _: turn.close())
+        task.add_done_callback(lambda task: _close(turn, task))
         self._running[turn.session_id] = (turn, task)
         try:
             async for event in turn.events():
@@ -90,8 +93,7 @@ class Runner:
         finally:
             # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+            await asyncio.wait([task])
             del self._running[turn.session_id]
 
     async def abandon_turn(self, turn_id: str) -> None:
@@ -129,13 +131,9 @@ class Runner:
         return task.cancel()
 
     async def _conduct(self, turn: Turn) -> None:
-        """One turn from its first event to exactly one of its ends."""
+        """The work of one turn, to exactly one of its ends."""
         root = self._root.name
         try:
-            if turn.resumed:
-                turn.record(TurnResumed(turn.stamp("user")))
-            else:
-                turn.record(TurnStarted(turn.stamp("user"), turn.text))
             run = self._open_conversation(turn)
             async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(turn, run)
@@ -179,6 +177,15 @@ def require_usable(session_id: str, text: str) -> None:
         )
     if not text.strip():
         raise PersonError("the message is empty")
+
+
+def _close(turn: Turn, task: asyncio.Task[None]) -> None:
+    """A task that is cancelled before its first step cannot record that itself."""
+    try:
+        if task.cancelled():
+            turn.record(TurnCancelled(turn.stamp("user")))
+    finally:
+        turn.close()
 
 
 def _apology(cause: str) -> str:
