@@ -12,6 +12,7 @@ from ruamel.yaml import YAML
 
 import sestet
 from sestet import agents
+from sestet.agents._shared.plaque import read_plaque
 from sestet.core import front_matter
 
 _ROOMS = Path(agents.__file__).parent
@@ -75,6 +76,14 @@ def test_the_folder_the_field_and_the_tuple_have_the_same_names() -> None:
 
     assert folders == set(agents.NAMES) == set(agents.MATCH_ORDER)
     assert tuple(spec.name for spec in sestet.default_specs()) == agents.NAMES
+
+
+def test_a_plaque_can_say_that_its_specialist_does_one_thing_at_a_time(tmp_path: Path) -> None:
+    plaque = tmp_path / "AGENT.md"
+    plaque.write_text("---\nname: gardener\ndescription: Waters\nexclusive: true\n---\nYou water.\n", "utf-8")
+
+    assert read_plaque(plaque).exclusive
+    assert not any(spec.exclusive for spec in sestet.default_specs())
 
 
 def test_only_the_planner_is_always_included_and_only_it_owns_nothing() -> None:

@@ -30,10 +30,16 @@ class Home:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        self._program = [sys.executable, "-m", "sestet"]
         self.data = directory / "data"
         self.work = directory / "work"
         self.work.mkdir()
         (self.work / "notes.txt").write_text("buy tea\n", encoding="utf-8")
+
+    def with_program(self, *program: str) -> "Home":
+        """The same world, with another program in the place of ``sestet``."""
+        self._program = [sys.executable, *program]
+        return self
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
         kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH") if name in os.environ}
@@ -45,7 +51,7 @@ class Home:
     ) -> subprocess.CompletedProcess[str]:
         """Run ``sestet`` to its end, with pipes on all sides."""
         return subprocess.run(
-            [sys.executable, "-m", "sestet", *arguments],
+            [*self._program, *arguments],
             cwd=self.work,
             env=self.environment(extra),
             input=stdin,
@@ -63,7 +69,7 @@ class Home:
 
     def terminal(self, *arguments: str, extra: Mapping[str, str] | None = None) -> "Terminal":
         """Start ``sestet`` at a terminal."""
-        return Terminal([sys.executable, "-m", "sestet", *arguments], self.work, self.environment(extra))
+        return Terminal([*self._program, *arguments], self.work, self.environment(extra))
 
 
 class Terminal:

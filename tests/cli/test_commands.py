@@ -8,7 +8,6 @@ import pytest
 
 import sestet
 from sestet.cli.program import put_config_first
-from sestet.cli.show.clean import clean
 from sestet.config import settings_schema
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -169,10 +168,3 @@ def test_a_reader_that_goes_away_is_no_error(home: Home) -> None:
         assert program.stderr is not None
         program.stdout.close()
         assert program.stderr.read() == b""
-
-
-def test_a_file_with_control_sequences_is_shown_without_them(home: Home) -> None:
-    (home.work / "evil\x1b]0;owned\x07.txt").write_text("a\x1b[2Jb\u202ec", encoding="utf-8")
-    done = home.run("ask", "list the files here")
-    assert "evil" in done.stdout
-    assert clean(done.stdout + done.stderr) == done.stdout + done.stderr

@@ -84,6 +84,7 @@ def test_a_model_that_cannot_be_made_is_reported(home: Home, call: Call) -> None
     code, found, said = examine(call)
     assert (code, found["assistant"]) == (1, ["problem"])
     assert "'nowhere' is not under providers" in said
+    assert "correct the settings" in said
 
 
 def test_a_remote_agent_that_cannot_be_reached_is_a_warning(home: Home, call: Call) -> None:
@@ -115,7 +116,8 @@ def test_a_tool_that_belongs_to_nobody_is_a_problem() -> None:
 
 
 def test_a_flat_agent_is_no_problem() -> None:
-    assert assistant.check_agents(Agent("assistant", tools=(Tool("a"),))).status == "ok"
+    check = assistant.check_agents(Agent("assistant", tools=(Tool("a"),)))
+    assert (check.status, check.detail) == ("ok", "one flat agent with 1 tool")
 
 
 def test_the_extras_are_those_that_the_package_declares() -> None:

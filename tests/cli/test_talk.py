@@ -18,8 +18,9 @@ from sestet.cli.talk.session import find_session, last_session, name_session, ne
 from sestet.cli.talk.slash import COMMANDS, run_slash
 from sestet.cli.talk.state import Talk
 from sestet.core.errors import PersonError
-from sestet.core.event import Stamp, TurnStarted
+from sestet.core.event import Stamp, TurnCancelled, TurnStarted
 from sestet.core.tool import Tool
+from tests.cli.typist import Typist
 
 
 @pytest_asyncio.fixture
@@ -45,15 +46,11 @@ async def ask(talk: Talk, session_id: str, text: str, answer: str) -> None:
 
 async def test_a_conversation_ends_when_the_person_leaves(talk: Talk) -> None:
     talk.app.models.default = ScriptedModel(["Hello!"])
-    lines = iter(["hello", "  ", "/exit", "never read"])
-
-    async def next_line() -> str | None:
-        return next(lines, None)
-
-    await converse(talk, next_line)
+    person = Typist("hello", "  ", "/exit", "never read")
+    await converse(talk, person)
     assert "Hello!" in shown(talk)
-    assert list(lines) == ["never read"]
-    await converse(talk, next_line)
+    assert list(person.lines) == ["never read"]
+    await converse(talk, person)
 
 
 async def test_a_path_is_a_message_and_not_a_command(talk: Talk) -> None:
@@ -124,6 +121,13 @@ async def test_a_long_answer_is_recalled_in_part(talk: Talk) -> None:
     await ask(talk, talk.session_id, "count", "\n".join(map(str, range(1, 31))))
     greet(talk)
     assert "… 24 more lines" in shown(talk)
+
+
+async def test_a_stopped_turn_is_recalled_as_such(talk: Talk) -> None:
+    talk.app.journal.append(TurnStarted(Stamp(talk.session_id, "t1", 1, "user", "", 1.0), "count"))
+    talk.app.journal.append(TurnCancelled(Stamp(talk.session_id, "t1", 2, "user", "", 2.0)))
+    greet(talk)
+    assert shown(talk).rstrip().endswith("count\nStopped.")
 
 
 async def test_session_names(talk: Talk) -> None:

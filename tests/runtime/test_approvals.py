@@ -43,6 +43,7 @@ async def test_a_guarded_call_pauses_the_turn_and_an_approval_continues_inside_t
     ]
     assert transcript(resumed) == [
         ("user", "resumes"),
+        ("user", "decides: approve once"),
         ("operator", "calls fs_write"),
         ("operator", "fs_write is ok"),
         ("operator", "thinks → It is written."),

@@ -90,7 +90,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 
 def test_a_commit_survives_a_power_cut_when_it_is_asked_to(tmp_path: Path) -> None:
     def level(database: Database) -> int:
-        return database.execute("PRAGMA synchronous").fetchone()[0]
+        return database.execute("PRAGMA synchronous").only()[0]
 
     usual, careful = Database(tmp_path / "a.db"), Database(tmp_path / "b.db", power=True)
     with usual.transaction(sync=True):

@@ -94,7 +94,7 @@ def test_an_ended_turn_is_marked_in_the_same_transaction(database: Database) -> 
     start(journal, "a", "t1", "hi")
     journal.append(TurnFinished(Stamp("a", "t1", 2, "orchestrator", "", 2.0), "hello", Usage(), 1.0, CLEAN))
 
-    assert database.execute("SELECT state FROM turns").fetchall() == [("finished",)]
+    assert database.execute("SELECT state FROM turns") == [("finished",)]
 
 
 def test_what_is_written_is_seen_by_another_connection_at_once(database: Database) -> None:

@@ -15,6 +15,13 @@ def ask(
         str, typer.Option("--session", "-s", metavar="ID", help="Ask in this session, or begin it.")
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
+    wait_for_approval: Annotated[
+        bool,
+        typer.Option(
+            "--wait-for-approval",
+            help="Let a call that needs your approval wait, and exit with 3; else it is denied.",
+        ),
+    ] = False,
 ) -> None:
     """Ask one thing. Only the answer goes to stdout; who is working, to stderr."""
     from sestet.cli.opening import run
@@ -22,22 +29,25 @@ def ask(
     text = sys.stdin.read() if message == ["-"] else " ".join(message)
     if not text.strip():
         raise typer.BadParameter("the message is empty")
-    raise typer.Exit(run(_ask(context, text.strip(), session, as_json)))
+    raise typer.Exit(run(_ask(context, text.strip(), session, as_json, wait_for_approval)))
 
 
-async def _ask(context: typer.Context, text: str, session: str, as_json: bool) -> int:
+async def _ask(context: typer.Context, text: str, session: str, as_json: bool, can_ask: bool) -> int:
     from sestet.cli.opening import open_app
     from sestet.cli.show.console import print_json
+    from sestet.cli.show.describe import describe_turn
     from sestet.cli.talk.session import name_session, new_session_id
-    from sestet.cli.talk.turns import answer_plainly, describe_turn, exit_code, follow_turn, warn
-    from sestet.core.event import Event
+    from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
+    from sestet.core.event import Event, TurnPaused
 
     async with open_app(context) as app:
         session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
         warn(app)
         if not as_json:
-            return exit_code(await answer_plainly(app, session_id, text))
+            return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask))
         events: list[Event] = []
-        end = await follow_turn(app, session_id, text, events.append)
-        print_json(describe_turn(events))
+        end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask)
+        print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
+        if isinstance(end, TurnPaused):
+            print_open_questions(app, end.stamp.turn_id)
         return exit_code(end)

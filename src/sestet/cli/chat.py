@@ -55,7 +55,7 @@ async def talk_at_terminal(app: "App", session_id: str) -> None:
 
     talk = Talk(app, open_console(), session_id)
     greet(talk)
-    await converse(talk, PromptLine(data_directory(), COMMANDS).ask)
+    await converse(talk, PromptLine(data_directory(), COMMANDS))
 
 
 async def talk_in_pipe(app: "App", session_id: str) -> int:

@@ -27,7 +27,7 @@ def doctor(
 
 
 async def _examine(file: "Path | None") -> "list[Check]":
-    from sestet.cli.health import assistant, machine
+    from sestet.cli.health import assistant, machine, turns
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -35,6 +35,7 @@ async def _examine(file: "Path | None") -> "list[Check]":
         machine.check_sqlite(),
         machine.check_data_directory(),
         machine.check_database(),
+        *turns.check_turns(),
         *about_settings,
         *(await assistant.check_assistant(settings) if settings else ()),
         *machine.check_extras(),

@@ -52,15 +52,16 @@ async def _list(context: typer.Context, as_json: bool, limit: int) -> None:
 async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
     from sestet.cli.opening import open_app
     from sestet.cli.show.console import open_console, print_json
+    from sestet.cli.show.describe import describe_turn
     from sestet.cli.show.history import print_turns, read_turns
     from sestet.cli.talk.session import require_session
-    from sestet.cli.talk.turns import describe_turn
+    from sestet.cli.talk.unfinished import open_questions
 
     async with open_app(context) as app:
         row = require_session(app.journal, wanted)
         turns = read_turns(app.journal, row.id)
         if as_json:
-            described = [describe_turn(turn) for turn in turns]
+            described = [describe_turn(turn, open_questions(app, turn[0].stamp.turn_id)) for turn in turns]
             print_json({"session": row.id, "title": row.title, "turns": described})
         else:
             print_turns(open_console(), turns, markdown=False)

@@ -4,14 +4,14 @@ import time
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from sestet.core.event import ApprovalRequested, ToolCalled
+from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.message import ToolCall
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, judge
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import AgentRun, Turn
-from sestet.storage.approvals import ApprovalStore
+from sestet.storage.approvals import ApprovalStore, Question
 
 
 class Clearance(NamedTuple):
@@ -42,16 +42,18 @@ class Gatekeeper:
             return GO
         if verdict.decision == "block":
             return Clearance("no", say("blocked", tool=tool.name, reason=verdict.reason))
-        pattern = grant_pattern(tool, call.arguments)
-        # Money is asked about every time: no standing answer moves it.
-        if tool.effect != "money" and self.approvals.is_granted(
-            turn.session_id, run.agent.name, tool.name, pattern
-        ):
+        question = self._question(turn, call)
+        # The answer to this exact call comes before any standing one.
+        if question is not None and question.state != "pending":
+            return self._decided(turn, run, question, call)
+        if self._is_granted(turn, run, tool, call):
             return GO
-        question = turn.replay.questions.get(call.id)
         if question is None:
-            return self._ask(turn, run, call, verdict, pattern)
-        return self._decided(turn, question, tool, call)
+            return self._ask(turn, run, call, verdict, grant_pattern(tool, call.arguments))
+        if question.expires_at <= time.time():
+            return Clearance("no", say("nobody_answered", tool=call.name))
+        turn.waiting_for.append(question.id)
+        return Clearance("wait")
 
     def _ask(
         self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
@@ -67,21 +69,36 @@ class Gatekeeper:
         turn.waiting_for.append(approval_id)
         return Clearance("wait")
 
-    def _decided(self, turn: Turn, question: ApprovalRequested, tool: Tool, call: ToolCall) -> Clearance:
-        decision = turn.replay.decisions.get(question.approval_id)
-        if decision is None:
-            if question.expires_at <= time.time():
-                return Clearance("no", say("nobody_answered", tool=tool.name))
-            turn.waiting_for.append(question.approval_id)
-            return Clearance("wait")
-        if decision.decision == "deny":
-            return Clearance("no", say("denied", tool=tool.name))
-        return Clearance("go", approval_id=question.approval_id)
+    def _question(self, turn: Turn, call: ToolCall) -> Question | None:
+        asked = turn.replay.questions.get(call.id)
+        return self.approvals.get(asked.approval_id) if asked else None
+
+    def _decided(self, turn: Turn, run: AgentRun, question: Question, call: ToolCall) -> Clearance:
+        decision = "deny" if question.state == "denied" else "approve"
+        stamp = turn.stamp("user", run.delegation_id)
+        turn.record(ApprovalDecided(stamp, question.id, decision, question.scope))
+        if decision == "deny":
+            return Clearance("no", say("denied", tool=call.name))
+        return Clearance("go", approval_id=question.id)
+
+    def may_repeat(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
+        """Whether a call that was cut off may run again: as it was allowed before, and without asking."""
+        verdict = judge(run.label, tool, call.arguments, turn.user_words, self.policy)
+        if verdict.decision != "ask":
+            return verdict.decision == "allow"
+        question = self._question(turn, call)
+        approved = question is not None and question.state == "used"
+        return approved or self._is_granted(turn, run, tool, call)
+
+    def _is_granted(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
+        # Money is asked about every time: no standing answer moves it.
+        if tool.effect == "money":
+            return False
+        pattern = grant_pattern(tool, call.arguments)
+        return self.approvals.is_granted(turn.session_id, run.agent.name, call.name, pattern)
 
     def start(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, approval_id: str) -> bool:
         """Write the intent, and use up the approval with it; False when it is not good for this call."""
-        if call.id in turn.replay.intents:
-            return True
         intent = ToolCalled(turn.stamp(run.agent.name, run.delegation_id), call)
         if not approval_id:
             # What cannot be undone or asked about later must survive a power cut.

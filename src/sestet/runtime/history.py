@@ -19,6 +19,7 @@ from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal
 
 _SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
+_ENDS = (TurnFinished, TurnFailed, TurnCancelled)
 _KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
 _MOST_SESSIONS = 256
@@ -62,7 +63,8 @@ class History:
         """Keep a turn that has just ended, so that the next one need not read it."""
         last, turns = self._kept.pop(turn.session_id, (-1, []))
         # What is not the next turn from its beginning to its end is read from the journal instead.
-        if turn.resumed or not turn.number or last != turn.number - 1:
+        ended = bool(turn.log) and isinstance(turn.log[-1], _ENDS)
+        if turn.resumed or not ended or last != turn.number - 1:
             return
         self._kept[turn.session_id] = (turn.number, self._fitting([*turns, past_turn(turn.log)]))
         if len(self._kept) > _MOST_SESSIONS:
@@ -73,7 +75,9 @@ class History:
         for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
             by_turn.setdefault(event.stamp.turn_id, []).append(event)
         turns = self._fitting([past_turn(events) for events in by_turn.values()])
-        self._kept[session_id] = (before - 1, turns)
+        # A turn that is still open may end in another process, so then nothing is kept.
+        if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
+            self._kept[session_id] = (before - 1, turns)
         return turns
 
     def _fitting(self, turns: list[PastTurn]) -> list[PastTurn]:
@@ -98,7 +102,7 @@ def past_turn(events: list[Event]) -> PastTurn:
     """One turn as messages; nothing of a turn that has not ended."""
     shown = [event for event in events if isinstance(event, _SHOWN)]
     end = shown[-1]
-    if not isinstance(end, TurnFinished | TurnFailed | TurnCancelled):
+    if not isinstance(end, _ENDS):
         return PastTurn((), CLEAN, 0)
     messages: list[Message] = []
     label = end.label if isinstance(end, TurnFinished) else CLEAN

@@ -5,6 +5,7 @@ from sestet.core.label import remote_label
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import Transfer
+from sestet.runtime.prompts import say
 from sestet.runtime.reading import rejection
 from sestet.runtime.turn import AgentRun, Outcome, Turn
 
@@ -17,10 +18,15 @@ async def ask_remote(
     assert agent.remote is not None  # asked only for remote agents
     # The gate judges what the orchestrator has read: it wrote the request.
     sink = Tool(f"remote_{agent.name}", risk="safe", effect="external", targets=("agent_name",))
+    if transfer.call.id in turn.replay.intents:
+        return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
     clearance = gatekeeper.clear(turn, parent, sink, transfer.call)
     if clearance.decision != "go":
         kind = "paused" if clearance.decision == "wait" else "failed"
         return Outcome(kind, agent.name, cause=clearance.text)
+    # It may act on the request, and nobody here could tell: so there is an intent, as before any effect.
+    if not gatekeeper.start(turn, run, sink, transfer.call, clearance.approval_id):
+        return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
     run.label |= remote_label(agent.name)
     try:
         text = await agent.remote.ask(transfer.request)

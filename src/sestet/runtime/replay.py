@@ -4,7 +4,7 @@ A resumed turn runs the same code from its beginning. Wherever that code would a
 delegate, it first looks here; what is found is taken as it is, and nothing is written or paid for twice.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 
 from sestet.core.event import (
@@ -34,12 +34,14 @@ class Replay:
         self.delegated: set[str] = set()
         self.nudged: set[str] = set()
         self.results: dict[str, DelegationFinished] = {}
+        self.model_calls: Counter[str] = Counter()
+        self.tool_calls: dict[str, Counter[str]] = {}
         # By call.
         self.intents: set[str] = set()
         self.answers: dict[str, ToolFinished] = {}
         self.questions: dict[str, ApprovalRequested] = {}
         # By question.
-        self.decisions: dict[str, ApprovalDecided] = {}
+        self.decided: set[str] = set()
 
     def next_reply(self, delegation_id: str) -> ModelCalled | None:
         """The next recorded reply of one agent's run, each once."""
@@ -59,6 +61,8 @@ class Replay:
                 return event.call.id in self.answers
             case ApprovalRequested():
                 return event.call.id in self.questions
+            case ApprovalDecided():
+                return event.approval_id in self.decided
             case _:
                 return False
 
@@ -73,6 +77,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.text = event.text
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
+                found.model_calls[event.delegation_id] += 1
                 found.milliseconds += event.milliseconds
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
@@ -84,11 +89,12 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
+                found.tool_calls.setdefault(event.delegation_id, Counter())[event.call.name] += 1
                 found.milliseconds += event.milliseconds
             case ApprovalRequested():
                 found.questions[event.call.id] = event
             case ApprovalDecided():
-                found.decisions[event.approval_id] = event
+                found.decided.add(event.approval_id)
             case _:
                 pass
     return found

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import Literal
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
-from sestet.core.errors import LimitError, ModelError
+from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model
@@ -169,6 +169,7 @@ class Steps:
         if (past := turn.replay.results.get(run.delegation_id)) is not None:
             run.label |= past.label
             turn.usage += past.usage
+            turn.count_past(run.delegation_id)
             return self._returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
         opening = turn.stamp(self._root.name, run.delegation_id)
         turn.record(DelegationStarted(opening, agent.name, transfer.request, transfer.reply, transfer.number))
@@ -176,6 +177,9 @@ class Steps:
         outcome = Outcome("cancelled", agent.name, cause="the turn was stopped")
         try:
             outcome = await self._supervise(turn, parent, transfer, run)
+        except StorageError:
+            turn.broken = True
+            raise
         finally:
             milliseconds = (time.monotonic() - started) * 1000
             result = (
@@ -187,7 +191,8 @@ class Steps:
                 milliseconds,
                 run.label,
             )
-            turn.record(DelegationFinished(turn.stamp(agent.name, run.delegation_id), *result))
+            if not turn.broken:
+                turn.record(DelegationFinished(turn.stamp(agent.name, run.delegation_id), *result))
         return self._returned(turn, outcome)
 
     def _returned(self, turn: Turn, outcome: Outcome) -> Outcome:

@@ -4,7 +4,8 @@ import asyncio
 import json
 import logging
 import time
-from typing import Literal, NamedTuple
+from collections.abc import Coroutine
+from typing import Literal, NamedTuple, cast
 
 from sestet.core.errors import ToolError
 from sestet.core.event import ToolFinished
@@ -43,9 +44,11 @@ async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatek
         return _refuse(turn, run, call, say("bad_arguments", tool=call.name, problems=problems), mistake=True)
     turn.tool_calls[tool.name] += 1
     if (done := turn.replay.answers.get(call.id)) is not None:
-        if done.outcome not in ("refused", "denied"):
+        if done.outcome not in ("refused", "denied") and not _was_fixed(tool, done.text):
             run.label |= result_label(tool, run.agent.name)
         return ToolAnswer(_message(turn, call, done.text, failed=done.outcome != "ok"))
+    if call.id in turn.replay.intents:
+        return await _finish(turn, run, tool, call, _recover(turn, run, tool, call, gatekeeper))
     if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refuse(turn, run, call, say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
     clearance = gatekeeper.clear(turn, run, tool, call)
@@ -55,14 +58,14 @@ async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatek
         return _refuse(turn, run, call, clearance.text, outcome="denied")
     if not gatekeeper.start(turn, run, tool, call, clearance.approval_id):
         return _refuse(turn, run, call, say("nobody_answered", tool=tool.name), outcome="denied")
-    return await _run(turn, run, tool, call)
+    return await _finish(turn, run, tool, call, _invoke(turn, run, tool, call, tool.function))
 
 
-async def _run(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> ToolAnswer:
-    """The effect and its result; after a crash, what the tool's recovery class allows."""
-    interrupted = call.id in turn.replay.intents
+async def _finish(
+    turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, work: Coroutine[None, None, _Result]
+) -> ToolAnswer:
+    """Do the work and record its result."""
     started = time.monotonic()
-    work = _recover(turn, run, tool, call) if interrupted else _invoke(turn, run, tool, call, tool.function)
     result = await work
     text = _as_text(result.value)
     if not (result.outcome == "ok" and _is_fixed(tool, result.value)):
@@ -73,15 +76,16 @@ async def _run(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> ToolAns
     return ToolAnswer(_message(turn, call, text, failed=result.outcome != "ok"))
 
 
-async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> _Result:
+async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gatekeeper: Gatekeeper) -> _Result:
     """The process died between intent and result: what may be done about it is data on the tool."""
-    if tool.recovery in ("pure", "keyed"):
+    may_repeat = gatekeeper.may_repeat(turn, run, tool, call)
+    if tool.recovery in ("pure", "keyed") and may_repeat:
         return await _invoke(turn, run, tool, call, tool.function)
     if tool.recovery == "probe" and tool.probe is not None:
         found = await _invoke(turn, run, tool, call, tool.probe)
-        if found.outcome == "ok" and found.value is None:
+        if found.outcome == "ok" and found.value is None and may_repeat:
             return await _invoke(turn, run, tool, call, tool.function)
-        if found.outcome == "ok":
+        if found.outcome == "ok" and found.value is not None:
             return found
     return _Result("in_doubt", say("in_doubt", tool=tool.name))
 
@@ -130,6 +134,15 @@ def _argument_problems(tool: Tool, call: ToolCall) -> str:
 def _is_fixed(tool: Tool, value: JsonValue) -> bool:
     """A result that cannot carry anybody's text leaves the label as it is."""
     return tool.fixed_result is not None and not any(find_problems(tool.fixed_result, value))
+
+
+def _was_fixed(tool: Tool, text: str) -> bool:
+    """The same of a result that is on record as text."""
+    try:
+        value = cast("JsonValue", json.loads(text))
+    except ValueError:
+        value = text
+    return _is_fixed(tool, value) or _is_fixed(tool, text)
 
 
 def _as_text(value: JsonValue) -> str:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 from sestet.core.agent import Agent
-from sestet.core.errors import LimitError
+from sestet.core.errors import LimitError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message
@@ -103,6 +103,8 @@ class Turn:
         #: Running delegations, and those that the person stopped.
         self.delegations: dict[str, asyncio.Task[Outcome]] = {}
         self.stopped: set[str] = set()
+        #: The storage failed: nothing more is written, so that the turn can be resumed from what is there.
+        self.broken = False
         self._started = time.monotonic()
         self._model_calls = 0
         self._seq = self.replay.last_seq
@@ -121,7 +123,11 @@ class Turn:
         """Write the event, then show it; never the other way round, and never twice."""
         if self.resumed and self.replay.has(event):
             return
-        self._journal.append(event, sync=sync)
+        try:
+            self._journal.append(event, sync=sync)
+        except StorageError:
+            self.broken = True
+            raise
         self.show(event)
 
     def show(self, event: Event) -> None:
@@ -159,6 +165,11 @@ class Turn:
         if limits.dollars is not None and self.usage.nano_dollars >= limits.dollars * 1e9:
             raise LimitError(f"the limit of {limits.dollars:g} dollars in one turn is reached")
         self._model_calls += 1
+
+    def count_past(self, delegation_id: str) -> None:
+        """Count what a delegation used that was over before the turn was resumed."""
+        self._model_calls += self.replay.model_calls[delegation_id]
+        self.tool_calls.update(self.replay.tool_calls.get(delegation_id, {}))
 
     @property
     def milliseconds(self) -> float:

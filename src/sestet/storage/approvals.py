@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from sestet.core.errors import PersonError
-from sestet.core.event import ApprovalDecided, ApprovalRequested, Stamp, ToolCalled
+from sestet.core.event import ApprovalRequested, ToolCalled
 from sestet.core.schema import JsonObject
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -36,6 +36,7 @@ class Question(NamedTuple):
     state: State
     asked_at: float
     expires_at: float
+    scope: Scope
 
 
 class Grant(NamedTuple):
@@ -62,7 +63,7 @@ class ApprovalStore:
         stamp, call = event.stamp, event.call
         with self._database.transaction():
             self._database.execute(
-                "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?)",
+                "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once')",
                 (
                     event.approval_id,
                     stamp.session_id,
@@ -85,17 +86,18 @@ class ApprovalStore:
         return Question(*row) if row else None
 
     def pending(self, turn_id: str | None = None) -> list[Question]:
-        """Open questions, the oldest first; what has expired is no longer open."""
+        """Open questions, the oldest first; not those that have expired or whose turn has ended."""
         rows = self._database.execute(
-            """SELECT * FROM approvals
-               WHERE state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR turn_id = ?2)
-               ORDER BY asked_at, id""",
+            """SELECT approvals.* FROM approvals JOIN turns ON turns.id = turn_id
+               WHERE approvals.state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR turn_id = ?2)
+                   AND turns.state IN ('running', 'paused')
+               ORDER BY asked_at, approvals.id""",
             (time.time(), turn_id),
         )
         return [Question(*row) for row in rows]
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
-        """Record a person's decision; an error when there is nothing to decide any more."""
+        """Keep a person's decision until its turn is resumed; an error when there is nothing to decide."""
         now = time.time()
         with self._database.transaction():
             question = self.get(approval_id)
@@ -105,13 +107,16 @@ class ApprovalStore:
                 raise PersonError(f"the question '{approval_id}' is already {question.state}")
             if question.expires_at <= now:
                 raise PersonError(f"the question '{approval_id}' has expired; ask for the task again")
-            self._set_state(approval_id, _STATES[decision])
+            if self._journal.turn_state(question.turn_id) not in ("running", "paused"):
+                raise PersonError(
+                    f"the turn of the question '{approval_id}' has ended; ask for the task again"
+                )
+            self._database.execute(
+                "UPDATE approvals SET state = ?, scope = ? WHERE id = ?",
+                (_STATES[decision], scope, approval_id),
+            )
             if decision == "approve" and scope != "once":
                 self._grant(question, scope, now)
-            # The turn is not running while it waits, so its next number is free.
-            seq = self._journal.last_seq(question.turn_id) + 1
-            stamp = Stamp(question.session_id, question.turn_id, seq, "user", "", now)
-            self._journal.insert(ApprovalDecided(stamp, approval_id, decision, scope))
         return question
 
     def use(self, approval_id: str, intent: ToolCalled) -> bool:
@@ -142,9 +147,6 @@ class ApprovalStore:
     def revoke(self, grant_id: int) -> None:
         if self._database.execute("DELETE FROM grants WHERE id = ?", (grant_id,)).rowcount == 0:
             raise PersonError(f"there is no grant {grant_id}; see 'sestet approvals'")
-
-    def _set_state(self, approval_id: str, state: State) -> None:
-        self._database.execute("UPDATE approvals SET state = ? WHERE id = ?", (state, approval_id))
 
     def _grant(self, question: Question, scope: Scope, now: float) -> None:
         session_id = question.session_id if scope == "session" else ""

@@ -1,10 +1,11 @@
 """The one SQLite file: opening it, bringing it up to date, and saying plainly what is wrong with it."""
 
 import sqlite3
-from collections.abc import Generator, Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sestet.core.errors import StorageError
 from sestet.storage.migrations import MIGRATIONS
@@ -14,6 +15,22 @@ _BUSY_SECONDS = 10.0
 
 #: What a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
+
+
+class Rows(list[tuple[Any, ...]]):  # Any: what a column holds is known to the store that reads it
+    """The whole answer of a statement: nothing is left open that would keep others from writing."""
+
+    def __init__(self, rows: Iterable[tuple[Any, ...]], count: int) -> None:
+        super().__init__(rows)
+        #: How many rows were written.
+        self.rowcount = count
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        return self[0] if self else None
+
+    def only(self) -> tuple[Any, ...]:
+        """The one row that is certain to be there."""
+        return self[0]
 
 
 class Database:
@@ -31,17 +48,31 @@ class Database:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
             path.chmod(0o600)
-            self.connection.execute("PRAGMA journal_mode = WAL")
+            self._use_write_ahead_log()
             self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
             self.connection.execute("PRAGMA foreign_keys = ON")
             self._migrate()
 
-    def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
+    def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> Rows:
         """Run one statement; what SQLite complains about becomes an error for the person."""
         try:
-            return self.connection.execute(statement, values)
+            cursor = self.connection.execute(statement, values)
+            return Rows(cursor.fetchall(), cursor.rowcount)
         except sqlite3.Error as error:
             raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+
+    def _use_write_ahead_log(self) -> None:
+        """Two processes may make the file at once, and for this statement SQLite does not wait by itself."""
+        give_up = time.monotonic() + _BUSY_SECONDS
+        while True:
+            try:
+                self.connection.execute("PRAGMA journal_mode = WAL")
+            except sqlite3.OperationalError:
+                if time.monotonic() > give_up:
+                    raise
+                time.sleep(0.02)
+            else:
+                return
 
     def _migrate(self) -> None:
         with self.transaction():

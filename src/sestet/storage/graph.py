@@ -80,7 +80,7 @@ class GraphStore:
             )
             row = self._database.execute(
                 "SELECT * FROM triples WHERE subject_key = ? AND predicate = ? AND object_key = ?", edge
-            ).fetchone()
+            ).only()
         return TripleRow(*row[:_WIDTH])
 
     def query(
@@ -106,7 +106,7 @@ class GraphStore:
         rows = self._database.execute(
             _TRAVERSE,
             {"start": node_key(start), "depth": depth, "rows": (limit + 2) * depth, "limit": limit + 1},
-        ).fetchall()
+        )
         steps: list[Step] = []
         met, depths = {node_key(start)}, dict[str, int]()
         for *columns, subject_key, object_key, away in rows[:limit]:

@@ -4,7 +4,6 @@ Events go in before anybody sees them; sessions and turns are projections kept i
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import NamedTuple, cast
@@ -25,7 +24,7 @@ from sestet.core.event import (
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
-from sestet.storage.database import Database
+from sestet.storage.database import Database, Rows
 
 _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
@@ -148,17 +147,15 @@ class Journal:
         return _decoded(rows)
 
     def last_seq(self, turn_id: str) -> int:
-        (seq,) = self._database.execute(
-            "SELECT max(seq) FROM events WHERE turn_id = ?", (turn_id,)
-        ).fetchone()
+        (seq,) = self._database.execute("SELECT max(seq) FROM events WHERE turn_id = ?", (turn_id,)).only()
         return seq or 0
 
     def turn_number(self, turn_id: str) -> int:
-        (number,) = self._database.execute("SELECT number FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        (number,) = self._database.execute("SELECT number FROM turns WHERE id = ?", (turn_id,)).only()
         return number
 
     def turn_state(self, turn_id: str) -> str:
-        (state,) = self._database.execute("SELECT state FROM turns WHERE id = ?", (turn_id,)).fetchone()
+        (state,) = self._database.execute("SELECT state FROM turns WHERE id = ?", (turn_id,)).only()
         return state
 
     def turn(self, turn_id: str) -> TurnRow | None:
@@ -183,7 +180,7 @@ class Journal:
         return [SessionRow(*row) for row in rows]
 
 
-def _decoded(rows: sqlite3.Cursor) -> Iterator[Event]:
+def _decoded(rows: Rows) -> Iterator[Event]:
     for *stamp, kind, data, _ in rows:
         yield decode(Stamp(*stamp), kind, data)
 

@@ -47,7 +47,7 @@ class KnowledgeStore:
                    WHERE content <> excluded.content OR category <> excluded.category""",
                 (key, content, category, session_id, turn_id, now, now),
             )
-            row = self._database.execute("SELECT * FROM knowledge WHERE key = ?", (key,)).fetchone()
+            row = self._database.execute("SELECT * FROM knowledge WHERE key = ?", (key,)).only()
         return KnowledgeRow(*row)
 
     def search(self, query: str, limit: int) -> list[KnowledgeHit]:

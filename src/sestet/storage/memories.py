@@ -1,10 +1,9 @@
 """What the person asked to be remembered, found again by full text."""
 
-import sqlite3
 import time
 from typing import NamedTuple
 
-from sestet.storage.database import Database
+from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 
 
@@ -27,7 +26,7 @@ class MemoryStore:
             "INSERT INTO memories (text, session_id, turn_id, created_at) VALUES (?, ?, ?, ?) RETURNING *",
             (text, session_id, turn_id, time.time()),
         )
-        return MemoryRow(*cursor.fetchone())
+        return MemoryRow(*cursor.only())
 
     def find(self, query: str, limit: int) -> list[MemoryRow]:
         """The best matches first; a query that holds only common words finds the latest."""
@@ -45,5 +44,5 @@ class MemoryStore:
         return _rows(self._database.execute("SELECT * FROM memories ORDER BY id DESC LIMIT ?", (limit,)))
 
 
-def _rows(cursor: sqlite3.Cursor) -> list[MemoryRow]:
+def _rows(cursor: Rows) -> list[MemoryRow]:
     return [MemoryRow(*row) for row in cursor]

@@ -133,7 +133,8 @@ MIGRATIONS: tuple[str, ...] = (
         sources TEXT NOT NULL,
         state TEXT NOT NULL CHECK (state IN ('pending', 'approved', 'denied', 'used')),
         asked_at REAL NOT NULL,
-        expires_at REAL NOT NULL
+        expires_at REAL NOT NULL,
+        scope TEXT NOT NULL CHECK (scope IN ('once', 'session', 'always'))
     ) STRICT;
     CREATE INDEX approvals_by_state ON approvals (state, expires_at);
     CREATE TABLE grants (

@@ -38,7 +38,7 @@ class ObservationStore:
             "INSERT INTO observations VALUES (NULL, ?, ?, ?, ?) RETURNING *",
             (text, session_id, turn_id, time.time()),
         )
-        return ObservationRow(*cursor.fetchone())
+        return ObservationRow(*cursor.only())
 
     def add_reflection(
         self, text: str, session_id: str, turn_id: str, level: int, covers: Sequence[int]
@@ -49,7 +49,7 @@ class ObservationStore:
                 "INSERT INTO reflections VALUES (NULL, ?, ?, ?, ?, ?) RETURNING *",
                 (text, session_id, turn_id, time.time(), level),
             )
-            row = ReflectionRow(*cursor.fetchone(), covers=tuple(sorted(covers)))
+            row = ReflectionRow(*cursor.only(), covers=tuple(sorted(covers)))
             for observation_id in row.covers:
                 self._database.execute("INSERT INTO covered VALUES (?, ?)", (row.id, observation_id))
         return row
@@ -67,7 +67,7 @@ class ObservationStore:
         rows = self._database.execute(
             "SELECT * FROM reflections WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2",
             (session_id, limit),
-        ).fetchall()
+        )
         return [ReflectionRow(*row, covers=self._covers(row[0])) for row in rows]
 
     def _covers(self, reflection_id: int) -> tuple[int, ...]:

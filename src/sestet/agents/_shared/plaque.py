@@ -19,6 +19,7 @@ _KINDS: dict[str, type] = {
     "examples": list,
     "not_for": dict,
     "always_include": bool,
+    "exclusive": bool,
 }
 
 
@@ -43,6 +44,7 @@ def read_plaque(path: Path) -> AgentSpec:
         examples=_list(values.get("examples")),
         not_for=_map(values.get("not_for")),
         always_include=bool(values.get("always_include", False)),
+        exclusive=bool(values.get("exclusive", False)),
         instruction=body,
     )
 

@@ -63,8 +63,8 @@ def check_database() -> Check:
     except StorageError as error:
         return _broken(path, error.__cause__ or error)
     try:
-        (version,) = database.execute("PRAGMA user_version").fetchone()
-        (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        (version,) = database.execute("PRAGMA user_version").only()
+        (verdict,) = database.execute("PRAGMA quick_check(1)").only()
     except sqlite3.Error as error:
         return _broken(path, error)
     finally:

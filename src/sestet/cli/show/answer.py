@@ -1,23 +1,32 @@
 """How a turn ended: the answer, or why there is none."""
 
-from typing import ClassVar
+from typing import ClassVar, TypeAlias, assert_never
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
-from sestet.core.event import Event, TurnCancelled, TurnFailed, TurnFinished
+from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished, TurnPaused
+
+#: The events with which a turn ends, for good or until a decision.
+End: TypeAlias = TurnFinished | TurnFailed | TurnCancelled | TurnPaused
 
 
-def last_words(end: Event) -> str:
+def last_words(end: End) -> str:
     """What is said to the person when a turn has ended so."""
-    if isinstance(end, TurnFinished | TurnFailed):
-        return end.text
-    return "Stopped." if isinstance(end, TurnCancelled) else f"This turn is {end.kind.removeprefix('turn_')}."
+    match end:
+        case TurnFinished() | TurnFailed():
+            return end.text
+        case TurnCancelled():
+            return "Stopped."
+        case TurnPaused():
+            return "This turn waits for your decision."
+        case _:
+            assert_never(end)
 
 
-def print_end(console: Console, end: Event, *, markdown: bool, unfinished: str = "") -> None:
+def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "") -> None:
     """The last words of a turn. ``unfinished`` is what had been said when it was stopped."""
     console.print()
     if isinstance(end, TurnFinished):

@@ -22,6 +22,13 @@ _TABLE: dict[int, int | None] = {
     **dict.fromkeys((*_CONTROL, *_BIDI, *_INVISIBLE), None),
     **dict.fromkeys(_LONE_SURROGATES, 0xFFFD),
 }
+# They count as printable, and show nothing.
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
+    "\ufe00-\ufe0f\U0001d159\U000e0100-\U000e01ef]"
+)
+# An escape that stood in the text itself must not look like one of ours.
+_LOOKALIKE = re.compile(r"<(?=U\+[0-9A-F]{4,6}>)")
 _DANGEROUS = re.compile("[\u2028\u2029" + "".join(map(re.escape, map(chr, _TABLE))) + "]")
 
 
@@ -34,6 +41,19 @@ def one_line(text: str, width: int) -> str:
     """The text as one line of at most so many characters."""
     line = " ".join(clean(text).split())
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
+
+
+def reveal(text: str) -> str:
+    """The text with everything that nobody would see written out, as in ``<U+202E>``; only line ends stay.
+
+    Nothing is lost: two texts that differ are shown differently.
+    """
+    text = _LOOKALIKE.sub(_name, text)
+    return "".join(c if c == "\n" or (c.isprintable() and not _BLANK.match(c)) else _name(c) for c in text)
+
+
+def _name(character: str | re.Match[str]) -> str:
+    return f"<U+{ord(character if isinstance(character, str) else character[0]):04X}>"
 
 
 def escape_json(text: str) -> str:

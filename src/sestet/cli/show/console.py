@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 _ENDLESS = 10_000
 
 
-def open_console() -> "Console":
-    """A console on stdout that reads no markup out of what it is given."""
+def open_console(*, stderr: bool = False) -> "Console":
+    """A console on stdout or stderr that reads no markup out of what it is given."""
     from rich.console import Console
 
     # A pipe has no edge at which lines would have to be broken.
-    width = None if sys.stdout.isatty() else _ENDLESS
-    return Console(highlight=False, markup=False, emoji=False, width=width)
+    width = None if (sys.stderr if stderr else sys.stdout).isatty() else _ENDLESS
+    return Console(highlight=False, markup=False, emoji=False, width=width, stderr=stderr)
 
 
 def print_json(value: object) -> None:

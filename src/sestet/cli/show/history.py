@@ -9,12 +9,13 @@ from rich.text import Text
 from sestet.cli.show.answer import last_words, print_answer, print_end
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, print_line
-from sestet.cli.show.progress import print_progress
+from sestet.cli.show.describe import turn_state
+from sestet.cli.show.progress import in_doubt_text, is_in_doubt, print_progress
 from sestet.core.event import (
-    END_OF_TURN,
     EVENTS,
     Event,
     TextStreamed,
+    TurnCancelled,
     TurnFailed,
     TurnFinished,
     TurnStarted,
@@ -26,6 +27,8 @@ PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 _EVERY_TURN = 1_000_000
 _TITLE_WIDTH = 60
 _RECALLED_LINES = 6
+#: What is said below a turn that has not ended.
+_NOTES = {"running": "This turn has not ended.", "paused": "This turn waits for your decision."}
 _ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
 
 
@@ -66,12 +69,20 @@ def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: boo
             if isinstance(event, TurnStarted):
                 asked = event.text
                 print_question(console, asked)
-            elif isinstance(event, END_OF_TURN):
+            elif isinstance(event, TurnFinished | TurnFailed | TurnCancelled):
                 print_end(console, event, markdown=markdown)
             else:
                 print_progress(console, event, asked)
-        if not isinstance(events[-1], END_OF_TURN):
-            console.print(Text("\nThis turn has not ended.", style="yellow"))
+        print_doubts(console, events)
+        if note := _NOTES.get(turn_state(events)):
+            console.print(Text(f"\n{note}", style="yellow"))
+
+
+def print_doubts(console: Console, events: Iterable[Event]) -> None:
+    """Once more below the answer, where nobody overlooks it: calls that may have taken effect."""
+    for event in events:
+        if is_in_doubt(event):
+            console.print(Text(f"\n{in_doubt_text(event)}", style="bold red"))
 
 
 def print_recalled(console: Console, turns: Iterable[list[Event]]) -> None:
@@ -86,8 +97,11 @@ def print_recalled(console: Console, turns: Iterable[list[Event]]) -> None:
                 left = len(lines) - _RECALLED_LINES
                 shown = [*lines[:_RECALLED_LINES], f"… {left} more lines"] if left > 1 else lines
                 print_answer(console, "\n".join(shown), markdown=False)
-            elif isinstance(event, END_OF_TURN):
+            elif isinstance(event, TurnCancelled):
                 console.print(Text(last_words(event), style="dim"))
+        print_doubts(console, events)
+        if note := _NOTES.get(turn_state(events)):
+            console.print(Text(note, style="yellow"))
 
 
 def print_question(console: Console, text: str) -> None:

@@ -1,18 +1,27 @@
 """What happens in a turn, each fact as one line for the person."""
 
 import json
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
-from sestet.cli.show.clean import one_line
+from sestet.cli.show.clean import one_line, reveal
 from sestet.core.event import (
     AgentNudged,
+    ApprovalDecided,
+    ApprovalRequested,
     DelegationFinished,
     DelegationStarted,
     Event,
     ModelCalled,
     OutcomeKind,
+    TextStreamed,
     ToolCalled,
     ToolFinished,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnPaused,
+    TurnResumed,
+    TurnStarted,
 )
 from sestet.core.message import ToolCall
 
@@ -21,9 +30,10 @@ if TYPE_CHECKING:
 
 _ARGUMENT_WIDTH = 60
 _TEXT_WIDTH = 200
-_STYLES = {"quiet": "dim", "warning": "yellow"}
 
-Tone: TypeAlias = Literal["quiet", "warning"]
+Tone: TypeAlias = Literal["quiet", "warning", "alarm"]
+
+_STYLES: dict[Tone, str] = {"quiet": "dim", "warning": "yellow", "alarm": "bold red"}
 
 
 class Line(NamedTuple):
@@ -32,6 +42,7 @@ class Line(NamedTuple):
 
 
 _OUTCOMES: dict[OutcomeKind, str] = {
+    "ok": "answered",
     "rejected": "declined",
     "failed": "failed",
     "timeout": "took too long",
@@ -44,54 +55,92 @@ _OUTCOMES: dict[OutcomeKind, str] = {
 _NUDGES = {
     "silence": "was asked again: it had said nothing",
     "announced": "was asked again: it had announced something and not done it",
-    "empty_request": "was asked again: its request was empty",
-    "wrong_name": "was asked again: it had named an agent that does not exist",
-    "no_tools": "was asked again: it had called a tool that it does not have",
 }
+_SCOPES = {"once": "once", "session": "for this session", "always": "always"}
 
 
 def progress_line(event: Event, asked: str = "") -> Line | None:
     """The line for one fact, or None when there is nothing to say. ``asked`` is what the person wrote."""
-    if isinstance(event, DelegationStarted):
-        # Passed on word for word, as it often is, it need not be read twice.
-        request = "" if event.request.strip() == asked.strip() else event.request
-        return Line(f"→ {event.agent}{_after_colon(request)}")
-    if isinstance(event, DelegationFinished) and event.outcome != "ok":
-        return Line(f"← {event.agent} {_OUTCOMES[event.outcome]}{_after_colon(event.cause)}", "warning")
-    if isinstance(event, ToolCalled):
-        return Line(f"{event.author} · {call_text(event.call)}")
-    if isinstance(event, ToolFinished) and event.outcome == "error":
-        return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
-    if isinstance(event, ToolFinished) and event.outcome != "ok":
-        how = f"was {event.outcome.replace('_', ' ')}{_after_colon(event.text)}"
-        return Line(f"{event.author} · {call_text(event.call)} {how}", "warning")
-    if isinstance(event, AgentNudged):
-        return Line(f"{event.author} {_NUDGES[event.reason]}")
-    if isinstance(event, ModelCalled) and event.calls and event.text.strip():
-        return Line(f"{event.author}: {one_line(event.text, _TEXT_WIDTH)}")
-    return None
+    match event:
+        case DelegationStarted():
+            # Passed on word for word, as it often is, it need not be read twice.
+            request = "" if event.request.strip() == asked.strip() else event.request
+            return Line(f"→ {event.agent}{_after_colon(request)}")
+        case DelegationFinished(outcome="ok" | "paused"):
+            return None
+        case DelegationFinished():
+            return Line(f"← {event.agent} {_OUTCOMES[event.outcome]}{_after_colon(event.cause)}", "warning")
+        case ToolCalled():
+            return Line(f"{event.author} · {call_text(event.call)}")
+        case ToolFinished():
+            return _finished_line(event)
+        case ApprovalRequested():
+            what = f"{event.author} · {call_text(event.call)}"
+            return Line(f"{what} waits for your decision{_after_colon(reveal(event.reason))}", "warning")
+        case ApprovalDecided():
+            approved = f"approved, {_SCOPES[event.scope]}" if event.decision == "approve" else "denied"
+            return Line(f"you {approved}")
+        case AgentNudged():
+            return Line(f"{event.author} {_NUDGES[event.reason]}")
+        case ModelCalled():
+            said = one_line(event.text, _TEXT_WIDTH) if event.calls else ""
+            return Line(f"{event.author}: {said}") if said else None
+        case TurnResumed():
+            return Line("the turn goes on")
+        case TurnStarted() | TextStreamed() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
+            return None
+        case _:
+            assert_never(event)
+
+
+def _finished_line(event: ToolFinished) -> Line | None:
+    match event.outcome:
+        case "ok":
+            return None
+        case "error":
+            return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
+        case "refused" | "denied":
+            how = f"was {event.outcome}{_after_colon(event.text)}"
+            return Line(f"{event.author} · {call_text(event.call)} {how}", "warning")
+        case "in_doubt":
+            return Line(in_doubt_text(event), "alarm")
+        case _:
+            assert_never(event.outcome)
+
+
+def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
+    return isinstance(event, ToolFinished) and event.outcome == "in_doubt"
+
+
+def in_doubt_text(event: ToolFinished) -> str:
+    """For a call that was cut off: nobody knows whether it took effect, and the person has to find out."""
+    return (
+        f"!! IN DOUBT: {event.author} · {call_text(event.call)} was cut off by a crash. "
+        "It may have taken effect, and was not repeated: check it yourself."
+    )
 
 
 def print_progress(console: "Console", event: Event, asked: str = "") -> None:
     """The line for one fact on a terminal."""
+    from rich.padding import Padding
     from rich.text import Text
 
     if line := progress_line(event, asked):
-        text = Text(f"  {line.text}", style=_STYLES[line.tone], overflow="ellipsis")
+        text = Text(line.text, style=_STYLES[line.tone], overflow="ellipsis")
         # What went wrong is worth a second line; the rest is cut at the edge.
-        console.print(text, no_wrap=line.tone == "quiet")
+        console.print(Padding(text, (0, 0, 0, 2), expand=False), no_wrap=line.tone == "quiet")
 
 
 def call_text(call: ToolCall) -> str:
     """``fs_read path=README.md``"""
-    arguments = (f"{one_line(name, 30)}={_argument(value)}" for name, value in call.arguments.items())
-    return " ".join((one_line(call.name, 64), *arguments))
+    arguments = (f"{one_line(reveal(name), 30)}={_argument(value)}" for name, value in call.arguments.items())
+    return " ".join((one_line(reveal(call.name), 64), *arguments))
 
 
 def _argument(value: object) -> str:
-    if isinstance(value, str) and value and not any(c.isspace() or c in "\"'=" for c in value):
-        return one_line(value, _ARGUMENT_WIDTH)
-    return one_line(json.dumps(value, ensure_ascii=False), _ARGUMENT_WIDTH)
+    plain = isinstance(value, str) and value and not any(c.isspace() or c in "\"'=" for c in value)
+    text = value if plain and isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return one_line(reveal(text), _ARGUMENT_WIDTH)
 
 
 def _after_colon(text: str) -> str:

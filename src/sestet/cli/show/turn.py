@@ -9,7 +9,8 @@ from rich.text import Text
 
 from sestet.cli.show.answer import print_end
 from sestet.cli.show.clean import clean
-from sestet.cli.show.progress import print_progress
+from sestet.cli.show.history import print_doubts
+from sestet.cli.show.progress import is_in_doubt, print_progress
 from sestet.core.event import (
     END_OF_TURN,
     DelegationFinished,
@@ -18,6 +19,7 @@ from sestet.core.event import (
     ModelCalled,
     TextStreamed,
     ToolCalled,
+    TurnPaused,
     TurnStarted,
 )
 
@@ -46,6 +48,7 @@ class TurnView:
         self._at_work: dict[str, str] = {}
         #: Text of the replies that are still coming, by delegation.
         self._coming: dict[str, str] = {}
+        self._doubts: list[Event] = []
 
     def __enter__(self) -> "TurnView":
         self._live.start()
@@ -60,9 +63,14 @@ class TurnView:
         """Bring the screen up to date with one more fact."""
         if isinstance(event, TurnStarted):
             self._asked = event.text
+        elif isinstance(event, TurnPaused):
+            # The questions follow; they say what it waits for.
+            self._live.stop()
+            self._console.print()
         elif isinstance(event, END_OF_TURN):
             self._live.stop()
             print_end(self._console, event, markdown=self._markdown, unfinished=self._region.text)
+            print_doubts(self._console, self._doubts)
             self._console.print()
         else:
             print_progress(self._console, event, self._asked)
@@ -70,6 +78,11 @@ class TurnView:
 
     def _follow(self, event: Event) -> None:
         place = event.delegation_id
+        if is_in_doubt(event):
+            self._doubts.append(event)
+        if place and not isinstance(event, DelegationStarted | DelegationFinished):
+            # In a turn that goes on, the beginning of a delegation is not told again.
+            self._at_work.setdefault(place, event.author)
         if isinstance(event, TextStreamed):
             self._coming[place] = self._coming.get(place, "") + event.text
             # Two texts that come at the same time cannot be read: then only the names are shown.

@@ -3,6 +3,7 @@
 from sestet.cli.show.history import count_turns, print_recalled, read_turns
 from sestet.cli.talk.session import find_session
 from sestet.cli.talk.state import Talk
+from sestet.cli.talk.unfinished import print_unfinished
 from sestet.models.offline import OfflineModel
 
 _RECALLED_TURNS = 3
@@ -17,6 +18,7 @@ def greet(talk: Talk) -> None:
     for warning in talk.app.warnings:
         talk.note(warning, "yellow")
     recall(talk)
+    print_unfinished(talk)
     talk.console.print()
 
 

@@ -1,6 +1,8 @@
 """The line on which the person writes: history, completion, and what Ctrl-C means there."""
 
 import os
+import sys
+import termios
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -9,7 +11,8 @@ from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.history import FileHistory
+from prompt_toolkit.history import DummyHistory, FileHistory
+from prompt_toolkit.input.typeahead import clear_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from sestet.cli.show.history import PROMPT
@@ -18,7 +21,7 @@ HISTORY_NAME = "history"
 
 
 class PromptLine:
-    """Asks for a line; ``None`` means that the person wants to leave."""
+    """Asks for a line or a choice; ``None`` means that the person wants to leave."""
 
     def __init__(self, directory: Path, words: Iterable[str]) -> None:
         self._leaving = False
@@ -31,12 +34,24 @@ class PromptLine:
             key_bindings=self._keys(),
             rprompt=self._hint,
         )
+        self._choice: PromptSession[str] = PromptSession(history=DummyHistory())
         self._session.default_buffer.on_text_changed += self._stay
 
-    async def ask(self) -> str | None:
+    async def write(self) -> str | None:
         self._leaving = False
         try:
             return await self._session.prompt_async()
+        except (EOFError, KeyboardInterrupt):
+            return None
+
+    async def choose(self, prompt: str) -> str | None:
+        """What was typed before the question stood there was not meant as its answer."""
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+        clear_typeahead(self._choice.app.input)
+        try:
+            return await self._choice.prompt_async(
+                FormattedText([("bold", prompt), ("bold ansiyellow", PROMPT)])
+            )
         except (EOFError, KeyboardInterrupt):
             return None
 

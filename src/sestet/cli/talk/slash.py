@@ -1,17 +1,22 @@
 """The commands inside a conversation, which begin with a slash."""
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 from rich.text import Text
 
 from sestet.cli.show.console import align, print_line
 from sestet.cli.show.history import count_turns, print_sessions, print_turns, read_turns
+from sestet.cli.show.question import print_approval
 from sestet.cli.show.tree import print_tree
+from sestet.cli.talk.deciding import abandon_turn, continue_turn
 from sestet.cli.talk.greeting import recall
 from sestet.cli.talk.session import last_session, new_session_id, require_session
-from sestet.cli.talk.state import Talk
+from sestet.cli.talk.state import Person, Talk
+from sestet.cli.talk.turns import find_tool
+from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 
@@ -19,15 +24,19 @@ from sestet.core.schema import suggest
 _COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 
 
+#: Something that takes its time, or has to ask the person.
+Action: TypeAlias = Callable[[Talk, Person], Awaitable[None]]
+
+
 class SlashCommand(NamedTuple):
-    #: Takes the conversation and what follows the name; False ends the conversation.
-    run: Callable[[Talk, str], bool]
+    #: Takes the conversation and what follows the name. False ends the conversation; an action is done next.
+    run: Callable[[Talk, str], bool | Action]
     usage: str
     help: str
 
 
-def run_slash(talk: Talk, text: str) -> bool | None:
-    """Whether the conversation goes on, or None when the text is no command."""
+def run_slash(talk: Talk, text: str) -> bool | Action | None:
+    """Whether the conversation goes on, and with what; None when the text is no command."""
     found = _COMMAND.fullmatch(text.strip())
     if found is None:
         return None
@@ -36,7 +45,7 @@ def run_slash(talk: Talk, text: str) -> bool | None:
     except PersonError as error:
         talk.note(str(error), "yellow")
         goes_on = True
-    if goes_on:
+    if goes_on is True:
         talk.console.print()
     return goes_on
 
@@ -100,6 +109,30 @@ def _history(talk: Talk, _: str) -> bool:
     return True
 
 
+def _approvals(talk: Talk, _: str) -> bool:
+    questions = open_questions(talk.app)
+    if not questions:
+        talk.note("nothing waits for your decision")
+    for question in questions:
+        print_approval(talk.console, question, find_tool(talk.app, question))
+    print_unfinished(talk)
+    return True
+
+
+def _continue(talk: Talk, number: str) -> Action:
+    turn = pick_unfinished(talk, number)
+    if turn.session_id != talk.session_id:
+        talk.session_id = turn.session_id
+        talk.note(f"session {turn.session_id}")
+        recall(talk)
+        talk.console.print()
+    return partial(continue_turn, turn)
+
+
+def _abandon(talk: Talk, number: str) -> Action:
+    return partial(abandon_turn, pick_unfinished(talk, number))
+
+
 def _exit(talk: Talk, _: str) -> bool:
     return False
 
@@ -111,5 +144,8 @@ COMMANDS = {
     "/new": SlashCommand(_new, "/new", "begin a new session"),
     "/resume": SlashCommand(_resume, "/resume ID", "go on in another session, or in the last other one"),
     "/history": SlashCommand(_history, "/history", "everything that happened in this session"),
+    "/approvals": SlashCommand(_approvals, "/approvals", "the calls that wait for your decision"),
+    "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),
+    "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
 }

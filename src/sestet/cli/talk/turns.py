@@ -1,42 +1,71 @@
 """Running a turn from the command line: Ctrl-C stops the turn, and not the program."""
 
 import asyncio
-import json
 import signal
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from typing import TypeAlias, assert_never
 
 import typer
 
 from sestet.app import App
-from sestet.cli.show.answer import last_words
+from sestet.cli.show.answer import End, last_words
 from sestet.cli.show.clean import clean
-from sestet.cli.show.progress import progress_line
+from sestet.cli.show.console import open_console
+from sestet.cli.show.progress import in_doubt_text, is_in_doubt, progress_line
+from sestet.cli.show.question import print_approval
+from sestet.core.errors import PersonError
 from sestet.core.event import (
     END_OF_TURN,
     Event,
-    ModelCalled,
-    TextStreamed,
+    ToolFinished,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
+    TurnPaused,
 )
-from sestet.core.model import Usage
-from sestet.storage.journal import encode
+from sestet.core.tool import Tool
+from sestet.storage.approvals import Question
+from sestet.storage.journal import TurnRow
+
+Show: TypeAlias = Callable[[Event], None]
 
 
-async def follow_turn(app: App, session_id: str, text: str, show: Callable[[Event], None]) -> Event:
+async def follow_turn(app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True) -> End:
     """Run one turn, show each of its events, and return its last."""
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, app.cancel_turn, session_id)
-    end: Event | None = None
+    events = app.run_turn(session_id, without_surrogates(text), can_ask=can_ask)
+    return await _follow(app, session_id, events, show)
+
+
+async def follow_resumed(app: App, turn: TurnRow, show: Show) -> End:
+    """The same for the rest of a turn that waited or was cut off."""
+    return await _follow(app, turn.session_id, app.resume_turn(turn.id), show)
+
+
+async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: Show) -> End:
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    gave_up = False
+
+    def stop() -> None:
+        nonlocal gave_up
+        # A turn that has not begun waits for another one of its session; there is nothing to stop in it yet.
+        if not app.cancel_turn(session_id) and task is not None:
+            gave_up = task.cancel()
+
+    loop.add_signal_handler(signal.SIGINT, stop)
+    end: End | None = None
     try:
         # Closed here, and not whenever it is collected: the journal must still be open by then.
-        async with aclosing(app.run_turn(session_id, without_surrogates(text))) as events:
+        async with aclosing(turn) as events:
             async for event in events:
                 show(event)
                 if isinstance(event, END_OF_TURN):
                     end = event
+    except asyncio.CancelledError:
+        if not gave_up or task is None:
+            raise
+        task.uncancel()
+        raise PersonError(f"the session '{session_id}' is busy, and you did not wait for it") from None
     finally:
         loop.remove_signal_handler(signal.SIGINT)
     assert end is not None  # every turn ends in exactly one of these
@@ -49,52 +78,69 @@ def warn(app: App) -> None:
         typer.echo(f"warning: {clean(warning)}", err=True)
 
 
-def exit_code(end: Event) -> int:
+def exit_code(end: End) -> int:
     """What the program says to the shell about a turn that ended so."""
-    if isinstance(end, TurnFinished):
-        return 0
-    # As the shell has it: 130 is a program that was interrupted.
-    return 130 if isinstance(end, TurnCancelled) else 1
+    match end:
+        case TurnFinished():
+            return 0
+        case TurnFailed():
+            return 1
+        case TurnPaused():
+            return 3
+        case TurnCancelled():
+            return 130  # as the shell has it: a program that was interrupted
+        case _:
+            assert_never(end)
 
 
-async def answer_plainly(app: App, session_id: str, text: str) -> Event:
+async def answer_plainly(app: App, session_id: str, text: str, *, can_ask: bool = False) -> End:
     """One turn for a pipe: the answer alone on stdout, everything else on stderr."""
+    report = PlainReport(app, text)
+    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask))
 
-    def show(event: Event) -> None:
-        if line := progress_line(event, text):
+
+async def finish_plainly(app: App, turn: TurnRow) -> End:
+    """The same for the rest of a turn."""
+    report = PlainReport(app)
+    return report.end(await follow_resumed(app, turn, report.show))
+
+
+class PlainReport:
+    """A turn for a pipe: what happens on stderr, and the answer alone on stdout."""
+
+    def __init__(self, app: App, asked: str = "") -> None:
+        self._app = app
+        self._asked = asked
+        self._doubts: list[ToolFinished] = []
+
+    def show(self, event: Event) -> None:
+        if line := progress_line(event, self._asked):
             typer.echo(line.text, err=True)
+        if is_in_doubt(event):
+            self._doubts.append(event)
 
-    end = await follow_turn(app, session_id, text, show)
-    typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
-    return end
-
-
-def describe_turn(events: list[Event]) -> dict[str, object]:
-    """A turn as JSON. The pieces in which text was streamed are left out: the whole text is there."""
-    first, last = events[0].stamp, events[-1]
-    usage = sum((event.usage for event in events if isinstance(event, ModelCalled)), Usage())
-    return {
-        "session": first.session_id,
-        "turn": first.turn_id,
-        "state": last.kind.removeprefix("turn_") if isinstance(last, END_OF_TURN) else "running",
-        "agent": last.author,
-        "text": last.text if isinstance(last, TurnFinished | TurnFailed) else "",
-        "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
-        "milliseconds": round((last.stamp.at - first.at) * 1000),
-        "events": [describe_event(event) for event in events if not isinstance(event, TextStreamed)],
-    }
+    def end(self, end: End) -> End:
+        typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
+        for event in self._doubts:
+            typer.echo(in_doubt_text(event), err=True)
+        if isinstance(end, TurnPaused):
+            print_open_questions(self._app, end.stamp.turn_id)
+        return end
 
 
-def describe_event(event: Event) -> dict[str, object]:
-    """An event as JSON, in the words of the journal."""
-    return {
-        "seq": event.seq,
-        "kind": event.kind,
-        "author": event.author,
-        "delegation": event.delegation_id,
-        "at": event.stamp.at,
-        **json.loads(encode(event)),
-    }
+def print_open_questions(app: App, turn_id: str) -> None:
+    """What has to be decided before the turn goes on, and how, on stderr."""
+    console = open_console(stderr=True)
+    questions = app.approvals.pending(turn_id)
+    for question in questions:
+        print_approval(console, question, find_tool(app, question), whole=True)
+    if questions:
+        typer.echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)
+
+
+def find_tool(app: App, question: Question) -> Tool | None:
+    """The tool that a question is about; None when there is none of that name any more."""
+    return next((tool for tool in app.tools if tool.name == question.tool), None)
 
 
 def without_surrogates(text: str) -> str:

@@ -1,0 +1,251 @@
+"""Deciding outside of a conversation: what waits is listed, shown, decided, and its turn goes on."""
+
+import json
+from functools import partial
+from typing import Any
+
+import pytest
+
+import sestet
+from sestet import app
+from sestet.cli.show.describe import turn_state
+from sestet.cli.talk.turns import finish_plainly
+from sestet.core.event import ApprovalDecided, Stamp, TurnCancelled, TurnPaused, TurnResumed, TurnStarted
+from tests.cli import obedient
+from tests.cli.conftest import Call, Done
+from tests.cli.program import Home
+
+WRITE = 'do fs_write {"path": "a.txt", "text": "hi"}'
+PAY = 'do payment_send {"payee": "alice"}'
+
+
+@pytest.fixture
+def obey(call: Call, monkeypatch: pytest.MonkeyPatch) -> Call:
+    """The program with tools that ask, called in this process."""
+    monkeypatch.setattr(app, "open", partial(app.open, model=obedient.ObedientModel(), tools=obedient.TOOLS))
+    return call
+
+
+def leave_waiting(obey: Call, order: str, *options: str) -> Done:
+    return obey("ask", "--wait-for-approval", *options, order)
+
+
+def read_json(obey: Call, *arguments: str) -> Any:  # Any: JSON that a test looks into
+    return json.loads(obey(*arguments, "--json").out)
+
+
+def test_without_anybody_to_ask_a_call_is_denied_and_the_answer_says_so(home: Home, obey: Call) -> None:
+    done = obey("ask", WRITE)
+    assert done.code == 0
+    assert "there is nobody to ask here" in done.out
+    piped = home.with_program(obedient.__file__).run("chat", stdin=f"{WRITE}\n")
+    assert "there is nobody to ask here" in piped.stdout
+    assert read_json(obey, "approvals") == []
+    assert not (home.work / "a.txt").exists()
+
+
+def test_a_call_that_may_wait_leaves_the_turn_paused_and_the_question_on_stderr(obey: Call) -> None:
+    done = leave_waiting(obey, WRITE)
+    assert (done.code, done.out) == (3, "")
+    assert "┌ operator wants to call fs_write" in done.err
+    assert '│ path = "a.txt"' in done.err
+    (question,) = read_json(obey, "approvals")
+    assert f"sestet approvals approve {question['id']}" in done.err
+
+
+def test_json_of_a_turn_that_waits_holds_its_questions(obey: Call) -> None:
+    done = leave_waiting(obey, WRITE, "--json", "--session", "s1")
+    turn = json.loads(done.out)
+    assert (done.code, turn["state"], turn["text"]) == (3, "paused", "")
+    (question,) = turn["approvals"]
+    assert question["arguments"] == {"path": "a.txt", "text": "hi"}
+    assert (question["agent"], question["tool"], question["reason"]) == (
+        "operator",
+        "fs_write",
+        "it is guarded",
+    )
+    assert "operator wants to call fs_write" in done.err
+    (shown,) = read_json(obey, "sessions", "show", "s1")["turns"]
+    assert (shown["state"], shown["approvals"]) == ("paused", [question])
+
+
+def test_an_approved_call_runs_and_its_turn_goes_on_in_this_process(home: Home, obey: Call) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+    assert question["id"] in obey("approvals").out
+    done = obey("approvals", "approve", question["id"][:5])
+    assert (done.code, done.out) == (0, "Done: wrote a.txt\n")
+    assert "operator · fs_write" in done.err
+    assert (home.work / "a.txt").read_text(encoding="utf-8") == "hi"
+    assert "Nothing waits for your decision." in obey("approvals").err
+    assert obey("approvals", "grants").err == "There is no standing answer.\n"
+
+
+def test_a_denied_call_does_not_run_and_its_turn_goes_on_without_it(home: Home, obey: Call) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+    done = obey("approvals", "deny", question["id"], "--json")
+    turn = json.loads(done.out)
+    assert (done.code, turn["state"]) == (0, "finished")
+    assert "the person said no" in turn["text"]
+    assert not (home.work / "a.txt").exists()
+
+
+def test_a_decision_can_be_made_without_going_on(home: Home, obey: Call) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+    done = obey("approvals", "approve", question["id"], "--no-resume")
+    assert (done.code, done.out) == (0, "")
+    assert f"{question['id']}: approved" in done.err
+    assert not (home.work / "a.txt").exists()
+    again = obey("approvals", "approve", question["id"])
+    assert again.code == 1
+    assert f"sestet: the question '{question['id']}' is approved" in again.err
+
+
+def test_a_question_is_shown_whole(obey: Call) -> None:
+    long = "\\n".join(map(str, range(100)))
+    leave_waiting(obey, f'do fs_write {{"path": "a\u202e.txt", "text": "{long}"}}')
+    (question,) = read_json(obey, "approvals")
+    shown = obey("approvals", "show", question["id"]).out
+    assert "a<U+202E>.txt" in shown
+    assert all(f"│   {number}\n" in shown for number in range(100))
+    assert read_json(obey, "approvals", "show", question["id"]) == question
+
+
+def test_an_injected_receiver_is_asked_about_with_its_source(obey: Call) -> None:
+    done = leave_waiting(obey, 'do browser_read {"url": "http://x"}')
+    assert done.code == 3
+    assert '│ to = "mallory@evil.example"' in done.err
+    assert "not your words, and untrusted text was read" in done.err
+    assert "│ read before: browser_read of navigator" in done.err
+
+
+def test_a_standing_answer_holds_is_listed_and_can_be_revoked(obey: Call) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+    obey("approvals", "approve", question["id"], "--scope", "always")
+    (grant,) = read_json(obey, "approvals", "grants")
+    assert (grant["tool"], grant["pattern"], grant["session_id"]) == ("fs_write", {"path": "a.txt"}, None)
+    assert 'operator · fs_write  path="a.txt"  always' in obey("approvals", "grants").out
+    assert obey("ask", WRITE).out == "Done: wrote a.txt\n"
+    assert obey("approvals", "revoke", str(grant["id"])).code == 0
+    assert "nobody to ask" in obey("ask", WRITE).out
+    gone = obey("approvals", "revoke", str(grant["id"]))
+    assert (gone.code, gone.out) == (1, "")
+    assert gone.err.startswith("sestet: there is no grant")
+
+
+def test_money_is_approved_one_call_at_a_time(obey: Call) -> None:
+    leave_waiting(obey, PAY)
+    (question,) = read_json(obey, "approvals")
+    done = obey("approvals", "approve", question["id"], "--scope", "always")
+    assert done.code == 1
+    assert "can only be approved once" in done.err
+    assert len(read_json(obey, "approvals")) == 1
+    assert obey("approvals", "approve", question["id"]).out == "Done: paid 1 to alice\n"
+
+
+def test_a_turn_with_several_questions_waits_for_all_of_them(obey: Call) -> None:
+    leave_waiting(obey, f"{WRITE} and {PAY}")
+    first, second = read_json(obey, "approvals")
+    turn_id = first["turn_id"]
+    ambiguous = obey("approvals", "approve", turn_id)
+    assert ambiguous.code == 1
+    assert f"{first['id']}, {second['id']}" in ambiguous.err
+    waiting = obey("approvals", "approve", first["id"])
+    assert (waiting.code, waiting.out) == (3, "")
+    assert second["id"] in waiting.err
+    done = obey("approvals", "deny", second["id"])
+    assert done.out.startswith("Done: wrote a.txt; ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (
+            ("show", "nothing"),
+            1,
+            "the question 'nothing' does not exist; 'sestet approvals' lists the open ones",
+        ),
+        (("approve", ""), 1, "the question '' does not exist"),
+        (("approve", "x", "--scope", "sometimes"), 2, "'sometimes' is not one of"),
+        (("revoke", "first"), 2, "'first' is not a valid int"),
+        (("aprove", "x"), 2, "Did you mean 'approve'"),
+    ],
+)
+def test_what_cannot_be_meant_is_said(obey: Call, arguments: tuple[str, ...], code: int, said: str) -> None:
+    leave_waiting(obey, WRITE)
+    done = obey("approvals", *arguments)
+    assert (done.code, done.out) == (code, "")
+    assert said in done.err
+
+
+def test_a_call_in_doubt_is_said_twice_and_never_repeated(home: Home, obey: Call) -> None:
+    home.with_program(obedient.__file__)
+    killed = home.run("ask", "--session", "s1", 'do exec_crash {"what": "paid"}')
+    assert killed.returncode == -9
+    (home.work / "crashed").unlink()
+    report = obey("doctor").out
+    assert "1 cut off before the end, in s1" in report
+    with home.terminal("chat") as terminal:
+        terminal.expect("1 turn was cut off:")
+        terminal.expect("s1")
+        terminal.say("/continue")
+        terminal.expect("!! IN DOUBT: operator · exec_crash what=paid was cut off by a crash.")
+        terminal.expect("Done: ")
+        terminal.expect("!! IN DOUBT: operator · exec_crash what=paid")
+        terminal.say("/exit")
+        assert terminal.wait() == 0
+    assert not (home.work / "crashed").exists()
+    assert obey("sessions", "show", "s1").out.count("!! IN DOUBT") == 2
+    (turn,) = read_json(obey, "sessions", "show", "s1")["turns"]
+    assert [event["outcome"] for event in turn["in_doubt"]] == ["in_doubt"]
+
+
+async def test_a_call_in_doubt_is_said_on_stderr_where_it_is_found_and_below_the_answer(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.work)
+    home.with_program(obedient.__file__).run("ask", 'do exec_crash {"what": "paid"}')
+    model = obedient.ObedientModel()
+    async with sestet.open({}, model=model, tools=obedient.TOOLS, home=home.data) as opened:
+        (turn,) = opened.unfinished_turns()
+        await finish_plainly(opened, turn)
+    said = capsys.readouterr()
+    assert said.out.startswith("Done: ")
+    assert said.err.count("!! IN DOUBT: operator · exec_crash what=paid") == 2
+
+
+def test_the_state_of_a_turn_is_that_of_its_last_end_unless_it_went_on() -> None:
+    stamp = Stamp("s1", "t1", 1, "user", "", 1.0)
+    paused = [
+        TurnStarted(stamp, "go"),
+        TurnPaused(stamp, ("q",)),
+        ApprovalDecided(stamp, "q", "deny", "once"),
+    ]
+    assert turn_state(paused[:1]) == "running"
+    assert turn_state(paused) == "paused"
+    assert turn_state([*paused, TurnResumed(stamp)]) == "running"
+    assert turn_state([*paused, TurnCancelled(stamp)]) == "cancelled"
+
+
+def test_the_history_of_a_session_tells_what_was_asked_and_decided(obey: Call) -> None:
+    leave_waiting(obey, WRITE, "--session", "s1")
+    waiting = obey("sessions", "show", "s1").out
+    assert "waits for your decision: it is guarded" in waiting
+    assert waiting.endswith("This turn waits for your decision.\n")
+    assert "1 waiting for your decision, in s1" in obey("doctor").out
+    (question,) = read_json(obey, "approvals")
+    obey("approvals", "approve", question["id"], "--scope", "session")
+    shown = obey("sessions", "show", "s1").out
+    facts = [
+        "waits for your decision",
+        "the turn goes on",
+        "you approved, for this session",
+        "Done: wrote a.txt",
+    ]
+    positions = [shown.index(fact) for fact in facts]
+    assert positions == sorted(positions)
+    assert "This turn" not in shown
+    assert "none waits or was cut off" in obey("doctor").out

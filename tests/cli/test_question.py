@@ -1,0 +1,140 @@
+"""What a person sees of a call before they approve it."""
+
+import io
+import json
+import re
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from sestet.cli.show.clean import clean, reveal
+from sestet.cli.show.question import print_approval, print_grants
+from sestet.core.schema import JsonObject
+from sestet.core.tool import Effect, Tool
+from sestet.storage.approvals import Grant, Question, canonical
+
+ANY_TEXT = st.text(
+    st.characters(codec=None) | st.sampled_from("\x1b\u202e\u200b\u3164\t\n<U+0123456789ABCDEF>")
+)
+
+
+def question(arguments: JsonObject, *, pattern: JsonObject | None = None, sources: str = "[]") -> Question:
+    now = time.time()
+    bound = canonical(arguments if pattern is None else pattern)
+    head = ("t1-d1c1", "s1", "t1", "operator", "fs_write", canonical(arguments), bound, "digest")
+    return Question(*head, "it is guarded", sources, "pending", now, now + 60, "once")
+
+
+def card(asked: Question, tool: Tool | None = None, *, width: int = 80, whole: bool = False) -> list[str]:
+    console = Console(file=io.StringIO(), width=width, color_system=None, legacy_windows=False)
+    print_approval(console, asked, tool, whole=whole)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def tool(effect: Effect = "local", targets: tuple[str, ...] = ("path",)) -> Tool:
+    return Tool("fs_write", risk="guarded", effect=effect, targets=targets)
+
+
+def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
+    asked = question(
+        {"path": "a.txt", "times": 2}, pattern={"path": "a.txt"}, sources='["browser_read of navigator"]'
+    )
+    *lines, last = card(asked, tool())
+    assert lines == [
+        "  ┌ operator wants to call fs_write",
+        '  │ path = "a.txt"',
+        "  │ times = 2",
+        "  │ why: it is guarded",
+        "  │ read before: browser_read of navigator",
+        '  │ session, always: any call of fs_write with path="a.txt"',
+    ]
+    assert re.fullmatch(r"  └ open until \d{4}-\d\d-\d\d \d\d:\d\d · t1-d1c1", last)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "shown"),
+    [
+        ("a\u202eb", "a<U+202E>b"),
+        ("a\u200bb", "a<U+200B>b"),
+        ("a\x1b[31mb", "a<U+001B>[31mb"),
+        ("a\U000e0041b", "a<U+E0041>b"),
+        ("a\u3164b", "a<U+3164>b"),
+        ("a\ufe0fb", "a<U+FE0F>b"),
+        ("a\u00a0b", "a<U+00A0>b"),
+        ("a\rb", "a<U+000D>b"),
+        ("a<U+202E>b", "a<U+003C>U+202E>b"),
+        ("naïve 日本語 עברית <b> U+202E", "naïve 日本語 עברית <b> U+202E"),
+    ],
+)
+def test_what_nobody_would_see_is_written_out(hidden: str, shown: str) -> None:
+    assert reveal(hidden) == shown
+    assert card(question({"path": hidden}))[1] == f'  │ path = "{shown}"'
+    assert card(question({"path": [hidden]}))[1].replace("\\u001b", "<U+001B>").replace(
+        "\\r", "<U+000D>"
+    ) == (f'  │ path = ["{shown}"]')
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_two_texts_that_differ_are_shown_differently_and_harmlessly(one: str, other: str) -> None:
+    assert (reveal(one) == reveal(other)) is (one == other)
+    assert clean(reveal(one)) == reveal(one)
+
+
+@given(ANY_TEXT, st.integers(30, 90))
+def test_no_argument_can_pass_for_a_part_of_the_card(text: str, width: int) -> None:
+    first, *middle, last = card(question({"text": text}), width=width, whole=True)
+    assert first.startswith("  ┌ operator")
+    assert last.startswith("  └ open until")
+    assert all(line.startswith(("  │ ", "  ┊ ")) for line in middle)
+    ours = [line for line in middle if line.startswith(("  │ text =", "  │ why:", "  │ read before:"))]
+    assert len(ours) == 3
+
+
+def test_a_text_of_several_lines_is_shown_line_by_line_and_a_broken_line_by_another_bar() -> None:
+    lines = card(question({"text": "one\ntwo " + "x" * 30}), width=30)
+    assert lines[1:5] == ["  │ text =", "  │   one", "  │   two " + "x" * 20, "  ┊   " + "x" * 10]
+
+
+def test_a_long_argument_is_cut_loudly_and_shown_whole_on_demand() -> None:
+    asked = question({"text": "\n".join(map(str, range(1_000)))})
+    cut, whole = card(asked), card(asked, whole=True)
+    assert len(cut) < 40
+    assert any("more characters are not shown here" in line for line in cut)
+    assert "  │   999" in whole
+    assert "  │   999" not in cut
+
+
+@pytest.mark.parametrize(
+    ("asked", "about", "said"),
+    [
+        (
+            question({"text": "x"}, pattern={}),
+            tool(targets=()),
+            "any call of fs_write whatever its arguments are",
+        ),
+        (question({"text": "x"}, pattern={}), tool(), "any call of fs_write without path"),
+    ],
+)
+def test_a_standing_answer_says_what_it_would_cover(asked: Question, about: Tool, said: str) -> None:
+    assert f"  │ session, always: {said}" in card(asked, about)
+
+
+@pytest.mark.parametrize("about", [tool("money"), None], ids=["money", "a tool that is not here"])
+def test_where_no_standing_answer_is_possible_none_is_described(about: Tool | None) -> None:
+    assert not any("session, always" in line for line in card(question({"path": "a"}), about))
+
+
+def test_standing_answers_are_listed_with_what_they_are_bound_to() -> None:
+    console = Console(file=io.StringIO(), width=100, color_system=None, legacy_windows=False)
+    targets = json.dumps({"to": "bob\u202e"})
+    print_grants(
+        console, [Grant(3, "operator", "exec_mail", targets, "s1", 0.0), Grant(4, "a", "b", "{}", "", 0.0)]
+    )
+    assert isinstance(console.file, io.StringIO)
+    first, second = console.file.getvalue().splitlines()
+    assert '3  operator · exec_mail  to="bob<U+202E>"  session s1' in first
+    assert second.split()[:6] == ["4", "a", "·", "b", "no", "target"]

@@ -1,0 +1,14 @@
+"""Somebody at a terminal who knows beforehand what they will type."""
+
+
+class Typist:
+    """Writes these lines; a question is answered with the next one. ``None`` leaves."""
+
+    def __init__(self, *lines: str | None) -> None:
+        self.lines = iter(lines)
+
+    async def write(self) -> str | None:
+        return next(self.lines, None)
+
+    async def choose(self, prompt: str) -> str | None:
+        return next(self.lines, None)
