@@ -1,0 +1,70 @@
+"""One of several processes that talk in the same sessions: ``python -m tests.faults.crowd HOME NAME TURNS``.
+
+Inside each turn it claims the session with a file that must not exist yet: a turn that another one of the
+same session runs into finds it there.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+
+import sestet
+from sestet.core.event import ToolFinished, TurnFinished
+from sestet.core.message import UserMessage
+from sestet.core.model import ModelRequest
+from sestet.core.tool import CallInfo, Tool, tool
+from tests.faults.plan import PlanModel
+
+SESSIONS = [f"session {number}" for number in range(20)]
+TEXT = "operator: fs_claim a, fs_claim b"
+
+
+def claiming_tool(home: Path) -> Tool:
+    @tool(risk="safe", effect="local", reads=(), recovery="unsafe")
+    async def fs_claim(call: CallInfo, /, what: str) -> str:
+        """Claims the session for a moment."""
+        mark = home / f"{call.session_id}.claimed"
+        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+        try:
+            await asyncio.sleep(0.002)
+        finally:
+            with suppress(FileNotFoundError):
+                mark.unlink()
+        return what
+
+    return fs_claim
+
+
+async def talk(app: sestet.App, session_id: str, turns: int) -> list[str]:
+    """Every problem in some turns of one session."""
+    problems: list[str] = []
+    for _ in range(turns):
+        events = [event async for event in app.run_turn(session_id, TEXT)]
+        results = [event.text for event in events if isinstance(event, ToolFinished)]
+        if results != ["a", "b"] or not isinstance(events[-1], TurnFinished):
+            problems.append(f"{session_id}: {results} {events[-1]}")
+    return problems
+
+
+async def main(home: Path, name: str, turns: int) -> None:
+    #: How many of the person's messages the orchestrator was shown, call by call.
+    seen: list[int] = []
+
+    def count(request: ModelRequest) -> None:
+        if request.agent == "orchestrator":
+            seen.append(sum(isinstance(message, UserMessage) for message in request.messages))
+
+    async with sestet.open({}, home=home, model=PlanModel(count), tools=[claiming_tool(home)]) as app:
+        print("ready", flush=True)
+        await asyncio.to_thread(sys.stdin.readline)
+        async with asyncio.timeout(60):
+            talks = await asyncio.gather(*(talk(app, session_id, turns) for session_id in SESSIONS))
+    problems = [problem for found in talks for problem in found]
+    (home / f"{name}.json").write_text(json.dumps({"problems": problems, "seen": seen}))
+
+
+if __name__ == "__main__":
+    asyncio.run(main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

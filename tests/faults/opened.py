@@ -1,0 +1,68 @@
+"""Opens an assistant whose model does what the words say, in this process."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import sestet
+from sestet.core.errors import StorageError
+from sestet.core.event import Event
+from sestet.core.tool import Tool
+from tests.faults.effects import Effects, effect_tools
+from tests.faults.plan import PlanModel
+from tests.faults.victim import EFFECTS
+from tests.faults.watched import Death, watched_connections
+
+SECONDS = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A directory in which one assistant after the other is opened."""
+
+    path: Path
+    settings: Mapping[str, object] = field(default_factory=dict[str, object])
+    tools: Sequence[Tool] = ()
+    model: PlanModel = field(default_factory=PlanModel)
+
+    @property
+    def effects(self) -> Effects:
+        return Effects(self.path / EFFECTS)
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[sestet.App]:
+        tools = (*effect_tools(self.effects), *self.tools)
+        async with sestet.open(self.settings, home=self.path, model=self.model, tools=tools) as app:
+            yield app
+
+    async def die(self, death: Death, begin: Callable[[sestet.App], AsyncGenerator[Event]]) -> list[Event]:
+        """What is shown of a turn until the process dies."""
+        seen: list[Event] = []
+        with watched_connections(death.watch):
+            async with self.open() as app:
+                with pytest.raises(StorageError, match="the process is dead"):
+                    await read_into(seen, begin(app))
+        assert death.is_dead
+        return seen
+
+    async def resume(self, seen: Sequence[Event]) -> list[Event]:
+        """The rest of the turn, in another life."""
+        async with self.open() as app:
+            return await read_all(app.resume_turn(seen[0].stamp.turn_id))
+
+
+async def read_into(seen: list[Event], events: AsyncGenerator[Event]) -> None:
+    """Keep every event, also when the turn breaks off; a turn that hangs is a failure."""
+    async with asyncio.timeout(SECONDS):
+        async for event in events:
+            seen.append(event)
+
+
+async def read_all(events: AsyncGenerator[Event]) -> list[Event]:
+    seen: list[Event] = []
+    await read_into(seen, events)
+    return seen

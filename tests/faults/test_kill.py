@@ -1,0 +1,140 @@
+"""SIGKILL at every point of a turn, and at random ones: nothing lost, nothing repeated silently."""
+
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from sestet.core.event import (
+    AgentNudged,
+    ApprovalDecided,
+    ApprovalRequested,
+    DelegationFinished,
+    DelegationStarted,
+    ModelCalled,
+    ToolCalled,
+    ToolFinished,
+    TurnFinished,
+    TurnPaused,
+    TurnResumed,
+    TurnStarted,
+)
+from tests.faults.evidence import (
+    Evidence,
+    check_answered,
+    check_left,
+    check_sums,
+    check_survived,
+    course,
+    gather,
+    lines,
+)
+from tests.faults.victim import POINTS
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+_SECONDS = 60
+#: Each test takes every n-th point, so that several processors share the matrix.
+SHARES = 8
+MOST_POINTS = 1000
+
+
+def victim(home: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "tests.faults.victim", str(home), *arguments]
+
+
+def live(home: Path, *arguments: str) -> int:
+    """One life of the victim, to its end or to its kill."""
+    done = subprocess.run(
+        victim(home, *arguments), cwd=ROOT, timeout=_SECONDS, capture_output=True, text=True, check=False
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return done.returncode
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    """The same turn without a kill."""
+    home = tmp_path_factory.mktemp("undisturbed")
+    assert live(home) == 0
+    return gather(home)
+
+
+def test_a_turn_that_nobody_disturbs_passes_every_kind_of_point(undisturbed: Evidence) -> None:
+    check_survived(undisturbed, undisturbed)
+    check_answered(undisturbed, set())
+    check_sums(undisturbed)
+    kinds = {type(event) for event in undisturbed.events}
+    assert kinds == {
+        AgentNudged,
+        ApprovalDecided,
+        ApprovalRequested,
+        DelegationFinished,
+        DelegationStarted,
+        ModelCalled,
+        ToolCalled,
+        ToolFinished,
+        TurnFinished,
+        TurnPaused,
+        TurnResumed,
+        TurnStarted,
+    }
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_turn_killed_at_any_point_is_brought_to_its_end_by_the_next_process(
+    share: int, tmp_path: Path, undisturbed: Evidence
+) -> None:
+    for point in range(share + 1, MOST_POINTS, SHARES):
+        home = tmp_path / str(point)
+        home.mkdir()
+        if live(home, "--kill-at", str(point)) == 0:
+            assert len(lines(home / POINTS)) < point, "it was killed wherever it could be"
+            return
+        where = f"killed at point {point}, {lines(home / POINTS)[-1]}"
+        left = gather(home)
+        check_left(left)
+        assert live(home) == 0, where
+        after = gather(home)
+        check_survived(left, after)
+        check_answered(after, left.interrupted())
+        check_sums(after)
+        assert course(after.events) == course(undisturbed.events), where
+    pytest.fail("the turn has no end of points")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_a_turn_killed_from_outside_again_and_again_ends_once(seed: int, tmp_path: Path) -> None:
+    print(f"seed {seed}")
+    chance = random.Random(seed)
+    interrupted: set[str] = set()
+    left = gather(tmp_path)
+    for _ in range(3):
+        kill_after(tmp_path, chance.uniform(0, 0.06))
+        found = gather(tmp_path)
+        check_left(found)
+        later = found.asked[len(left.asked) :]
+        assert not left.replied().intersection(later), "a reply that is in the journal is asked for again"
+        interrupted |= found.interrupted()
+        left = found
+    assert live(tmp_path) == 0
+    after = gather(tmp_path)
+    check_survived(left, after)
+    check_answered(after, interrupted)
+    check_sums(after)
+
+
+def kill_after(home: Path, seconds: float) -> None:
+    """Start the victim, and kill it that long after it is ready; it may be faster."""
+    with subprocess.Popen(victim(home), cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        assert process.wait(_SECONDS) in (0, -signal.SIGKILL)

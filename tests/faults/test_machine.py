@@ -1,0 +1,288 @@
+"""Messages, decisions, stops, deaths and resumptions in any order: what a turn promises always holds."""
+
+import asyncio
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+
+import sestet
+from sestet.core.errors import PersonError, StorageError
+from sestet.core.event import (
+    ApprovalDecided,
+    ApprovalRequested,
+    DelegationFinished,
+    Event,
+    TextStreamed,
+    ToolCalled,
+    ToolFinished,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from sestet.core.label import CLEAN, Label
+from sestet.storage.approvals import Decision, Scope
+from sestet.storage.journal import TurnRow
+from tests.faults.opened import SECONDS, Home
+from tests.faults.watched import Death, DeathAtStatement, When, watched_connections
+
+STATE_OF_END = {TurnFinished: "finished", TurnFailed: "failed", TurnCancelled: "cancelled"}
+ONCE = ("exec_unsafe", "crypto_guarded", "crypto_probe", "fs_keyed", "fs_guarded")
+GUARDED = ("crypto_guarded", "fs_guarded")
+UNSAFE = ("exec_unsafe", "crypto_guarded")
+
+WORK: dict[str, list[str]] = {
+    "operator": ["fs_pure a", "fs_keyed b", "exec_unsafe c", "fs_guarded d", "silence"],
+    "vault": ["crypto_probe e", "crypto_guarded f", "crypto_guarded g"],
+    "navigator": ["browser_strange h", "browser_flag i"],
+    "chronicler": ["memory_private j"],
+}
+
+
+def _requests(agent: str) -> st.SearchStrategy[str]:
+    steps = st.lists(st.sampled_from(WORK[agent]), min_size=1, max_size=3, unique=True)
+    return steps.map(lambda steps: f"{agent}: {', '.join(steps)}")
+
+
+#: One to three delegations at the same time, in one or two stages; or small talk.
+_STAGES = st.lists(st.sampled_from(sorted(WORK)).flatmap(_requests), min_size=1, max_size=3).map(" | ".join)
+MESSAGES = st.lists(_STAGES, min_size=1, max_size=2).map(" then ".join) | st.just("hello")
+SESSIONS = st.sampled_from(["s1", "s2"])
+
+
+class Disturbance(NamedTuple):
+    """What cuts a turn short: nothing, the death of the process, a stop, or a reader that goes away."""
+
+    kind: str = ""
+    #: At which event.
+    number: int = 0
+    when: When = "before"
+
+
+DISTURBANCES = (
+    st.just(Disturbance())
+    | st.builds(Disturbance, st.just("death"), st.integers(1, 40), st.sampled_from(["before", "after"]))
+    | st.builds(Disturbance, st.sampled_from(["cancel", "leave"]), st.integers(1, 20))
+)
+
+
+class Conversations(RuleBasedStateMachine):
+    """One home; one process after the other works in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._home = Home(Path(tempfile.mkdtemp()))
+        self._loop = asyncio.Runner()
+        self._death: Death | None = None
+        self._acknowledged: set[str] = set()
+        self._shown: set[tuple[str, int]] = set()
+        self._start()
+
+    # One process after the other
+
+    def _start(self) -> None:
+        self._patched: AbstractContextManager[object] = watched_connections(self._watch)
+        self._patched.__enter__()
+        self._opening: AbstractAsyncContextManager[sestet.App] = self._home.open()
+        self._app = self._loop.run(self._opening.__aenter__())
+
+    def _watch(self, when: When, sql: str, parameters: Sequence[object]) -> None:
+        if self._death is not None:
+            self._death.watch(when, sql, parameters)
+
+    def _stop(self) -> None:
+        self._loop.run(self._opening.__aexit__(None, None, None))
+        self._patched.__exit__(None, None, None)
+
+    @rule()
+    def restart(self) -> None:
+        self._stop()
+        self._start()
+
+    def teardown(self) -> None:
+        self._stop()
+        self._loop.close()
+        shutil.rmtree(self._home.path)
+
+    # What people do
+
+    @rule(session_id=SESSIONS, text=MESSAGES, disturbance=DISTURBANCES)
+    def deliver(self, session_id: str, text: str, disturbance: Disturbance) -> None:
+        self._follow(lambda app: app.run_turn(session_id, text), disturbance)
+
+    @precondition(lambda self: self._open_turns())
+    @rule(choice=st.integers(0, 100), disturbance=DISTURBANCES)
+    def resume(self, choice: int, disturbance: Disturbance) -> None:
+        turns = self._open_turns()
+        turn = turns[choice % len(turns)]
+        self._follow(lambda app: app.resume_turn(turn.id), disturbance)
+
+    @precondition(lambda self: self._app.approvals.pending())
+    @rule(
+        choice=st.integers(0, 100),
+        decision=st.sampled_from(["approve", "approve", "deny"]),
+        scope=st.sampled_from(["once", "once", "session"]),
+    )
+    def decide(self, choice: int, decision: Decision, scope: Scope) -> None:
+        questions = self._app.approvals.pending()
+        question = questions[choice % len(questions)]
+        self._app.decide(question.id, decision, scope)
+        with pytest.raises(PersonError):
+            self._app.decide(question.id, "approve")
+
+    @precondition(lambda self: self._open_turns())
+    @rule(choice=st.integers(0, 100))
+    def give_up(self, choice: int) -> None:
+        turns = self._open_turns()
+        self._loop.run(self._app.abandon_turn(turns[choice % len(turns)].id))
+
+    def _follow(self, begin: Callable[[sestet.App], AsyncGenerator[Event]], disturbance: Disturbance) -> None:
+        if disturbance.kind == "death":
+            self._death = DeathAtStatement(disturbance.when, disturbance.number)
+        died = self._loop.run(self._read(begin(self._app), disturbance))
+        if died:
+            self._stop()
+            self._death = None
+            self._start()
+        self._death = None
+
+    async def _read(self, events: AsyncGenerator[Event], disturbance: Disturbance) -> bool:
+        """Read a turn until it ends or is cut short; True: by the death of the process."""
+        number = 0
+        try:
+            async with asyncio.timeout(SECONDS):
+                async for event in events:
+                    number += 1
+                    self._see(event)
+                    if number == disturbance.number and disturbance.kind == "cancel":
+                        self._app.cancel_turn(event.stamp.session_id)
+                    if number == disturbance.number and disturbance.kind == "leave":
+                        await events.aclose()
+        except StorageError:
+            assert self._death is not None
+            assert self._death.is_dead
+            return True
+        return self._death is not None and self._death.is_dead
+
+    def _see(self, event: Event) -> None:
+        if isinstance(event, TurnStarted):
+            self._acknowledged.add(event.stamp.turn_id)
+        if not isinstance(event, TextStreamed):
+            self._shown.add((event.stamp.turn_id, event.seq))
+
+    # What holds all the time
+
+    def _open_turns(self) -> list[TurnRow]:
+        return self._app.journal.open_turns()
+
+    def _turns(self) -> dict[str, list[Event]]:
+        journal = self._app.journal
+        kinds = [TurnStarted.kind]
+        started = [event for name in ("s1", "s2") for event in journal.session_events(name, kinds, 1000)]
+        return {event.stamp.turn_id: list(journal.events_of(event.stamp.turn_id)) for event in started}
+
+    @invariant()
+    def every_turn_has_one_end_or_is_offered(self) -> None:
+        offered = {row.id for row in self._open_turns()}
+        turns = self._turns()
+        assert self._acknowledged <= turns.keys()
+        for turn_id, events in turns.items():
+            ends = [event for event in events if isinstance(event, tuple(STATE_OF_END))]
+            if turn_id in offered:
+                assert ends == []
+                continue
+            assert ends == [events[-1]], "nothing happens after the end"
+            row = self._app.journal.turn(turn_id)
+            assert row is not None
+            assert row.state == STATE_OF_END[type(ends[0])]
+
+    @invariant()
+    def what_was_shown_is_written_under_its_own_number(self) -> None:
+        turns = self._turns()
+        written = Counter((turn_id, event.seq) for turn_id, events in turns.items() for event in events)
+        assert self._shown <= written.keys()
+        assert set(written.values()) <= {1}
+
+    @invariant()
+    def no_effect_happens_twice_or_unapproved(self) -> None:
+        turns = self._turns()
+        for name in ONCE:
+            effects = self._home.effects.of(name)
+            assert max(effects.values(), default=0) <= 1, f"{name} took effect twice"
+            for key in effects:
+                turn_id, call_id = key.split("/")
+                self._check_allowed(turns[turn_id], call_id, f"{turn_id}-{call_id}", name)
+
+    def _check_allowed(self, events: list[Event], call_id: str, approval_id: str, name: str) -> None:
+        intents = [e for e in events if isinstance(e, ToolCalled) and e.call.id == call_id]
+        assert len(intents) == 1, "one intent for each effect"
+        question = self._app.approvals.get(approval_id)
+        if question is not None:
+            assert question.state == "used"
+        elif name in GUARDED:
+            pattern = {"what": intents[0].call.arguments["what"]}
+            session_id = intents[0].stamp.session_id
+            assert self._app.approvals.is_granted(session_id, intents[0].author, name, pattern)
+
+    @invariant()
+    def an_approval_is_asked_for_once_and_used_once(self) -> None:
+        for turn_id, events in self._turns().items():
+            asked = Counter(e.approval_id for e in events if isinstance(e, ApprovalRequested))
+            decided = Counter(e.approval_id for e in events if isinstance(e, ApprovalDecided))
+            assert set(asked.values()) | set(decided.values()) <= {1}
+            called = Counter(f"{turn_id}-{e.call.id}" for e in events if isinstance(e, ToolCalled))
+            for approval_id in asked:
+                question = self._app.approvals.get(approval_id)
+                assert question is not None
+                assert called[approval_id] == (question.state == "used")
+                assert approval_id not in decided or question.state != "pending"
+
+    @invariant()
+    def a_finished_turn_has_answered_every_call_and_said_every_doubt(self) -> None:
+        for turn_id, events in self._turns().items():
+            if not isinstance(events[-1], TurnFinished):
+                continue
+            answers = {e.call.id: e for e in events if isinstance(e, ToolFinished)}
+            for event in events:
+                if isinstance(event, ToolCalled):
+                    answer = answers[event.call.id]
+                    assert answer.outcome == "ok" or event.call.name in UNSAFE
+                    happened = self._home.effects.happened(event.call.name, f"{turn_id}/{event.call.id}")
+                    assert happened or answer.outcome == "in_doubt" or event.call.name not in ONCE
+
+    @invariant()
+    def labels_only_grow_within_a_turn(self) -> None:
+        for events in self._turns().values():
+            so_far: dict[str, Label] = {}
+            for event in events:
+                if isinstance(event, DelegationFinished):
+                    assert includes(event.label, so_far.get(event.delegation_id, CLEAN))
+                    so_far[event.delegation_id] = event.label
+                elif isinstance(event, TurnFinished):
+                    assert all(includes(event.label, label) for label in so_far.values())
+
+
+def includes(larger: Label, smaller: Label) -> bool:
+    return larger.untrusted >= smaller.untrusted and larger.private >= smaller.private
+
+
+Conversations.TestCase.settings = settings(
+    max_examples=50,
+    stateful_step_count=15,
+    derandomize=True,
+    deadline=None,
+    # Each of these would run the machine for minutes once it has found something.
+    phases=[Phase.generate, Phase.shrink],
+    report_multiple_bugs=False,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+TestConversations = pytest.mark.slow(Conversations.TestCase)

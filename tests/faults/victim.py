@@ -1,0 +1,110 @@
+"""The program that is killed: ``python -m tests.faults.victim HOME [--kill-at N]``.
+
+It brings one turn to its end, whatever an earlier life left of it: it begins the turn, resumes it, approves
+what is asked. In HOME it leaves the effects of its tools, every model call it made, every event it was shown
+and every point at which it could have been killed.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncGenerator, Callable, Sequence
+from pathlib import Path
+
+import sestet
+from sestet.core.event import Event, TurnPaused
+from sestet.core.message import ToolMessage
+from sestet.core.model import ModelRequest
+from tests.faults.effects import Effects, effect_tools
+from tests.faults.plan import PlanModel, replies_so_far
+from tests.faults.watched import When, is_event, watched_connections
+
+SESSION = "s1"
+#: Two delegations at the same time, a tool of each recovery class, one that is asked about, and a nudge.
+PLAN = (
+    "operator: fs_pure a, fs_keyed b, exec_unsafe c, silence"
+    " | vault: crypto_probe d, crypto_guarded e, exec_unsafe nothing"
+    " then operator: exec_unsafe f, fs_guarded g"
+)
+EFFECTS, MODEL_CALLS, SHOWN, POINTS = "effects.txt", "model_calls.jsonl", "shown.jsonl", "points.txt"
+
+
+class Points:
+    """Counts the places where a process may die, and dies at one of them."""
+
+    def __init__(self, home: Path, kill_at: int) -> None:
+        self._file = home / POINTS
+        self._kill_at = kill_at
+        self._passed = 0
+
+    def passing(self, where: str) -> None:
+        self._passed += 1
+        append(self._file, where)
+        if self._passed == self._kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def watch(self, when: When, sql: str, parameters: Sequence[object]) -> None:
+        """An event is a point before and after it is written; so is every commit, once it is made."""
+        if is_event(sql):
+            self.passing(f"{when} {parameters[2]}")
+        elif sql == "COMMIT" and when == "after":
+            self.passing("after commit")
+
+
+def append(path: Path, line: str) -> None:
+    with path.open("a") as file:
+        file.write(line + "\n")
+
+
+def log_request(home: Path) -> Callable[[ModelRequest], None]:
+    def log(request: ModelRequest) -> None:
+        told = [message.text for message in request.messages if isinstance(message, ToolMessage)]
+        # A specialist knows its request and nothing else; the orchestrator works for the person.
+        task = "" if request.agent == "orchestrator" else request.messages[0].text
+        append(home / MODEL_CALLS, json.dumps([request.agent, task, replies_so_far(request), told]))
+
+    return log
+
+
+async def read(home: Path, events: AsyncGenerator[Event]) -> Event:
+    """Every event as somebody who watches the turn sees it; the last one is its end or a pause."""
+    last = None
+    async for event in events:
+        append(home / SHOWN, json.dumps([event.stamp.turn_id, event.seq, event.kind]))
+        last = event
+    assert last is not None
+    return last
+
+
+async def live(home: Path, points: Points) -> None:
+    tools = effect_tools(Effects(home / EFFECTS), points.passing)
+    async with sestet.open({}, home=home, model=PlanModel(log_request(home)), tools=tools) as app:
+        print("ready", flush=True)
+        turns = app.journal.open_turns()
+        if turns:
+            last = await read(home, app.resume_turn(turns[0].id))
+        elif not app.journal.sessions():
+            last = await read(home, app.run_turn(SESSION, PLAN))
+        else:
+            return
+        while isinstance(last, TurnPaused):
+            for question in app.approvals.pending(last.stamp.turn_id):
+                app.decide(question.id, "approve")
+            last = await read(home, app.resume_turn(last.stamp.turn_id))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("home", type=Path)
+    parser.add_argument("--kill-at", type=int, default=0)
+    arguments = parser.parse_args()
+    points = Points(arguments.home, arguments.kill_at)
+    with watched_connections(points.watch):
+        asyncio.run(asyncio.wait_for(live(arguments.home, points), 30))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
