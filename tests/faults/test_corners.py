@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from sestet.core.event import (
     TurnPaused,
 )
 from sestet.core.message import UserMessage
-from sestet.core.model import ModelRequest
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, Usage
 from sestet.core.tool import CallInfo, tool
 from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import FILE_NAME, Database
@@ -29,7 +29,7 @@ from sestet.storage.journal import Journal
 from tests.faults.opened import Home, read_all, read_into
 from tests.faults.plan import ALL_DONE, PlanModel
 from tests.faults.victim import EFFECTS
-from tests.faults.watched import DeathAfterEvent, When, watched_connections
+from tests.faults.watched import Death, DeathAfterEvent, When, watched_connections
 from tests.remote.server import Agent, running_agent
 
 
@@ -232,6 +232,93 @@ async def test_a_call_that_was_denied_does_not_run_because_a_like_one_was_grante
         question = app.approvals.get(one)
         assert question is not None
         assert question.state == "used"
+
+
+async def test_a_question_that_a_standing_answer_has_overtaken_cannot_be_denied_later(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    async with home.open() as app:
+        plan = "vault: crypto_guarded a | vault: crypto_guarded a | operator: fs_guarded b"
+        paused = await read_all(app.run_turn("s1", plan))
+        first, second, third = asked(paused)
+        app.decide(first, "approve", "session")
+        resumed = await read_all(app.resume_turn(paused[0].stamp.turn_id))
+
+        assert isinstance(resumed[-1], TurnPaused)
+        if home.effects.of("crypto_guarded").total() == 2:
+            assert [question.id for question in app.approvals.pending()] == [third]
+            with pytest.raises(PersonError):
+                app.decide(second, "deny")
+
+
+class ExpensiveAnswers(PlanModel):
+    """Calls cost little, answers cost much."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        async for item in super().stream(request):
+            is_answer = isinstance(item, ModelReply) and not item.calls
+            yield replace(item, usage=Usage(10_000)) if is_answer else item
+
+
+async def test_what_is_in_the_journal_is_taken_although_the_budget_is_used_up_by_now(tmp_path: Path) -> None:
+    home = Home(tmp_path, {"limits": {"tokens": 5_000}}, (exec_endless,), ExpensiveAnswers())
+    plan = "operator: fs_pure a | operator: exec_endless b"
+    death = DeathAfterEvent("delegation_finished")
+    seen = await die_while_stopped(home, death, plan, "delegation_finished")
+
+    resumed = await home.resume(seen)
+
+    assert outcomes(resumed) == [("exec_endless", "in_doubt")]
+
+
+async def die_while_stopped(home: Home, death: Death, plan: str, stop_at: str) -> list[Event]:
+    """What is shown of a turn that is stopped at the first event of a kind, and dies then or soon after."""
+    seen: list[Event] = []
+    with watched_connections(death.watch):
+        async with home.open() as app:
+            turn = app.run_turn("s1", plan)
+            while not seen or seen[-1].kind != stop_at:
+                seen.append(await anext(turn))
+            app.cancel_turn("s1")
+            with pytest.raises(StorageError, match="the process is dead"):
+                await read_into(seen, turn)
+    return seen
+
+
+async def test_a_turn_that_dies_while_it_is_stopped_still_says_what_is_in_doubt(tmp_path: Path) -> None:
+    home = Home(tmp_path, tools=(exec_endless,))
+    death = DeathAfterEvent("delegation_finished", "cancelled")
+    seen = await die_while_stopped(home, death, "operator: exec_endless b", "tool_called")
+
+    resumed = await home.resume(seen)
+
+    assert outcomes(resumed) == [("exec_endless", "in_doubt")]
+
+
+async def test_a_stop_that_cannot_be_written_is_an_error_and_not_the_end(tmp_path: Path) -> None:
+    """Also when the turn is stopped before it has done anything."""
+    with watched_connections(Hiccup("turn_cancelled", "").watch):
+        async with Home(tmp_path).open() as app:
+            turn = app.run_turn("s1", "hello")
+            seen = [await anext(turn)]
+            app.cancel_turn("s1")
+            with pytest.raises(StorageError, match="disk I/O error"):
+                await read_into(seen, turn)
+
+            assert [row.id for row in app.journal.open_turns()] == [seen[0].stamp.turn_id]
+
+
+def test_what_is_wrong_with_a_file_besides_a_lock_is_said_at_once(tmp_path: Path) -> None:
+    tries: list[str] = []
+
+    def refuse(when: When, sql: str, parameters: Sequence[object]) -> None:
+        if "journal_mode" in sql:
+            tries.append(sql)
+            raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    with watched_connections(refuse), pytest.raises(StorageError, match="readonly"):
+        Database(tmp_path / FILE_NAME)
+
+    assert len(tries) == 1
 
 
 class Hiccup:

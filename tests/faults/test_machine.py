@@ -60,7 +60,11 @@ SESSIONS = st.sampled_from(["s1", "s2"])
 
 
 class Disturbance(NamedTuple):
-    """What cuts a turn short: nothing, the death of the process, a stop, or a reader that goes away."""
+    """What happens while a turn runs.
+
+    ``death`` of its process, ``cancel`` of the turn or ``stop`` of one delegation, the reader ``leave``s; or
+    every question is decided at once, ``approve`` or ``deny``, while the others are still at work.
+    """
 
     kind: str = ""
     #: At which event.
@@ -71,7 +75,8 @@ class Disturbance(NamedTuple):
 DISTURBANCES = (
     st.just(Disturbance())
     | st.builds(Disturbance, st.just("death"), st.integers(1, 40), st.sampled_from(["before", "after"]))
-    | st.builds(Disturbance, st.sampled_from(["cancel", "leave"]), st.integers(1, 20))
+    | st.builds(Disturbance, st.sampled_from(["cancel", "leave", "stop"]), st.integers(1, 20))
+    | st.builds(Disturbance, st.sampled_from(["approve", "deny"]))
 )
 
 
@@ -163,15 +168,28 @@ class Conversations(RuleBasedStateMachine):
                 async for event in events:
                     number += 1
                     self._see(event)
-                    if number == disturbance.number and disturbance.kind == "cancel":
-                        self._app.cancel_turn(event.stamp.session_id)
                     if number == disturbance.number and disturbance.kind == "leave":
                         await events.aclose()
+                    elif number == disturbance.number or isinstance(event, ApprovalRequested):
+                        self._disturb(event, disturbance)
         except StorageError:
             assert self._death is not None
             assert self._death.is_dead
             return True
         return self._death is not None and self._death.is_dead
+
+    def _disturb(self, event: Event, disturbance: Disturbance) -> None:
+        match disturbance.kind, event:
+            case ("approve", ApprovalRequested()):
+                self._app.decide(event.approval_id, "approve")
+            case ("deny", ApprovalRequested()):
+                self._app.decide(event.approval_id, "deny")
+            case ("cancel", _):
+                self._app.cancel_turn(event.stamp.session_id)
+            case ("stop", _):
+                self._app.cancel_delegation(event.stamp.session_id, event.delegation_id)
+            case _:
+                pass
 
     def _see(self, event: Event) -> None:
         if isinstance(event, TurnStarted):
@@ -252,8 +270,9 @@ class Conversations(RuleBasedStateMachine):
             if not isinstance(events[-1], TurnFinished):
                 continue
             answers = {e.call.id: e for e in events if isinstance(e, ToolFinished)}
+            results = {e.delegation_id: e.outcome for e in events if isinstance(e, DelegationFinished)}
             for event in events:
-                if isinstance(event, ToolCalled):
+                if isinstance(event, ToolCalled) and results[event.delegation_id] != "cancelled":
                     answer = answers[event.call.id]
                     assert answer.outcome == "ok" or event.call.name in UNSAFE
                     happened = self._home.effects.happened(event.call.name, f"{turn_id}/{event.call.id}")
@@ -276,7 +295,7 @@ def includes(larger: Label, smaller: Label) -> bool:
 
 
 Conversations.TestCase.settings = settings(
-    max_examples=50,
+    max_examples=60,
     stateful_step_count=15,
     derandomize=True,
     deadline=None,

@@ -47,6 +47,8 @@ class Gatekeeper:
         if question is not None and question.state != "pending":
             return self._decided(turn, run, question, call)
         if self._is_granted(turn, run, tool, call):
+            if question is not None:
+                self.approvals.overtake(question.id)
             return GO
         if question is None:
             return self._ask(turn, run, call, verdict, grant_pattern(tool, call.arguments))

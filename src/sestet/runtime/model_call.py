@@ -17,10 +17,11 @@ _log = logging.getLogger("sestet.runtime")
 
 async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """Ask the model of one agent; a rejection is never streamed."""
-    turn.spend_model_call()
     if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
+        turn.count_past_call()
         run.calls += len(recorded.calls)
         return _spent(turn, run, ModelReply(recorded.text, recorded.calls, recorded.usage))
+    turn.spend_model_call()
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     started = time.monotonic()
     visible = RejectFilter()

@@ -20,6 +20,9 @@ from sestet.core.event import (
     TurnStarted,
 )
 
+#: Why a delegation was cancelled that ended with its turn; should the turn go on after all, so does it.
+TURN_STOPPED = "the turn was stopped"
+
 
 class Replay:
     """Finished work by the place where it happened."""
@@ -81,7 +84,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.milliseconds += event.milliseconds
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
-            case DelegationFinished() if event.outcome != "paused":
+            case DelegationFinished() if event.outcome != "paused" and event.cause != TURN_STOPPED:
                 found.results[event.delegation_id] = event
             case AgentNudged():
                 found.nudged.add(event.delegation_id)

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 
 from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
@@ -88,6 +88,8 @@ class Runner:
             async for event in turn.events():
                 yield event
             await asyncio.wait([task])
+            if turn.error is not None:
+                raise turn.error
             if not task.cancelled():
                 task.result()
         finally:
@@ -181,11 +183,11 @@ def require_usable(session_id: str, text: str) -> None:
 
 def _close(turn: Turn, task: asyncio.Task[None]) -> None:
     """A task that is cancelled before its first step cannot record that itself."""
-    try:
-        if task.cancelled():
+    if task.cancelled():
+        # The reader is told what the turn keeps.
+        with suppress(StorageError):
             turn.record(TurnCancelled(turn.stamp("user")))
-    finally:
-        turn.close()
+    turn.close()
 
 
 def _apology(cause: str) -> str:

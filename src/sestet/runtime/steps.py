@@ -27,6 +27,7 @@ from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say
 from sestet.runtime.reading import announces_transfer, rejection
 from sestet.runtime.remote_call import ask_remote
+from sestet.runtime.replay import TURN_STOPPED
 from sestet.runtime.tool_call import call_key, call_tool
 from sestet.runtime.turn import AgentRun, Outcome, Turn
 
@@ -174,11 +175,11 @@ class Steps:
         opening = turn.stamp(self._root.name, run.delegation_id)
         turn.record(DelegationStarted(opening, agent.name, transfer.request, transfer.reply, transfer.number))
         # What ends the whole turn ends this as well, and is on record before the turn's own end.
-        outcome = Outcome("cancelled", agent.name, cause="the turn was stopped")
+        outcome = Outcome("cancelled", agent.name, cause=TURN_STOPPED)
         try:
             outcome = await self._supervise(turn, parent, transfer, run)
-        except StorageError:
-            turn.broken = True
+        except StorageError as error:
+            turn.error = error
             raise
         finally:
             milliseconds = (time.monotonic() - started) * 1000
@@ -191,7 +192,7 @@ class Steps:
                 milliseconds,
                 run.label,
             )
-            if not turn.broken:
+            if turn.error is None:
                 turn.record(DelegationFinished(turn.stamp(agent.name, run.delegation_id), *result))
         return self._returned(turn, outcome)
 

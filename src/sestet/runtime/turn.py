@@ -104,7 +104,7 @@ class Turn:
         self.delegations: dict[str, asyncio.Task[Outcome]] = {}
         self.stopped: set[str] = set()
         #: The storage failed: nothing more is written, so that the turn can be resumed from what is there.
-        self.broken = False
+        self.error: StorageError | None = None
         self._started = time.monotonic()
         self._model_calls = 0
         self._seq = self.replay.last_seq
@@ -125,8 +125,8 @@ class Turn:
             return
         try:
             self._journal.append(event, sync=sync)
-        except StorageError:
-            self.broken = True
+        except StorageError as error:
+            self.error = error
             raise
         self.show(event)
 
@@ -156,7 +156,7 @@ class Turn:
             await self._news
 
     def spend_model_call(self) -> None:
-        """Refuse a model call that the limits no longer allow."""
+        """Count a model call, and refuse one that the limits no longer allow."""
         limits, used = self.limits, self.usage.input_tokens + self.usage.output_tokens
         if self._model_calls >= limits.model_calls:
             raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
@@ -164,6 +164,10 @@ class Turn:
             raise LimitError(f"the limit of {limits.tokens} tokens in one turn is reached")
         if limits.dollars is not None and self.usage.nano_dollars >= limits.dollars * 1e9:
             raise LimitError(f"the limit of {limits.dollars:g} dollars in one turn is reached")
+        self._model_calls += 1
+
+    def count_past_call(self) -> None:
+        """Count a model call that was paid for before the turn was resumed."""
         self._model_calls += 1
 
     def count_past(self, delegation_id: str) -> None:

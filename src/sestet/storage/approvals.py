@@ -132,6 +132,12 @@ class ApprovalStore:
                 self._journal.insert(intent)
         return cursor.rowcount == 1
 
+    def overtake(self, approval_id: str) -> None:
+        """Close a question that a standing answer has answered meanwhile."""
+        self._database.execute(
+            "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'pending'", (approval_id,)
+        )
+
     def is_granted(self, session_id: str, agent: str, tool: str, pattern: JsonObject) -> bool:
         """Whether a standing answer covers this call."""
         row = self._database.execute(

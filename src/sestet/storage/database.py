@@ -67,8 +67,8 @@ class Database:
         while True:
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError:
-                if time.monotonic() > give_up:
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > give_up:
                     raise
                 time.sleep(0.02)
             else:
