@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow lint types docs docs-check check format lock clean stale
+.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench format lock clean stale
 
 BIN := .venv/bin
 
@@ -40,6 +40,9 @@ docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
 
 check: lint types test docs-check ## all of the above checks; what continuous integration runs
+
+bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
+	$(BIN)/python -m bench $(ARGS)
 
 format: .venv/.dev ## format the code and fix what can be fixed safely
 	$(BIN)/ruff check --fix-only

@@ -1,0 +1,1 @@
+"""What a turn costs: Sestet, a bare loop and the agent frameworks of the field, side by side."""

@@ -1,0 +1,155 @@
+"""``python -m bench``: measures everybody in one run, prints one table, writes ``build/bench.json``."""
+
+import argparse
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.children import ChildError, export_tree, read_filesystem, take_figure
+from bench.entries import ENTRIES, SESTET, SESTET_PLAIN, Entry
+from bench.results import Record, compute_figures, draw_table
+from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
+
+OUTPUT = ROOT / "build" / "bench.json"
+#: In every round for everybody; the others need many turns, and are taken less often.
+EVERY_ROUND = ("ready", "turn")
+OTHERS = ("concurrency", "growth", "memory", "prompt")
+#: How often Sestet and the floor are asked for the others; peers once.
+OTHER_ROUNDS = {"concurrency": 5, "growth": 3, "memory": 3, "prompt": 1}
+
+
+def main() -> int:
+    options = _parser().parse_args()
+    entries = _chosen(options.only)
+    started = time.monotonic()
+    load = os.getloadavg()
+    records = [Record(entry) for entry in entries]
+    try:
+        _install(
+            [SESTET, *(entry for entry in entries if entry not in (SESTET, SESTET_PLAIN))],
+            records,
+            options.fresh,
+        )
+        export_tree()
+    except (InstallError, ChildError) as error:
+        _say(f"Sestet itself cannot be measured: {error}")
+        return 1
+    _measure(records, options.rounds)
+    report = _report(records, options.rounds, load)
+    options.output.parent.mkdir(parents=True, exist_ok=True)
+    options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    _say(f"done in {time.monotonic() - started:.0f} s")
+    print(json.dumps(report, indent=2, ensure_ascii=False) if options.json else draw_table(records))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    names = ", ".join(entry.name for entry in ENTRIES)
+    parser.add_argument("--only", default="", metavar="NAMES", help=f"some of: {names}")
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="default: 7")
+    parser.add_argument("--json", action="store_true", help="print the JSON instead of the table")
+    parser.add_argument(
+        "--output", type=Path, default=OUTPUT, metavar="FILE", help="default: build/bench.json"
+    )
+    parser.add_argument("--fresh", action="store_true", help="make the virtual environments anew")
+    return parser
+
+
+def _chosen(only: str) -> list[Entry]:
+    names = [name.strip() for name in only.split(",") if name.strip()]
+    known = {entry.name for entry in ENTRIES}
+    if wrong := [name for name in names if name not in known]:
+        raise SystemExit(f"there is no {', '.join(map(repr, wrong))}; there are {', '.join(sorted(known))}")
+    return [entry for entry in ENTRIES if not names or entry.name in names]
+
+
+def _install(entries: Sequence[Entry], records: Sequence[Record], fresh: bool) -> None:
+    """Make what is missing. A peer that cannot be installed is left out with its reason."""
+    problems: dict[str, str] = {}
+    for entry in entries:
+        try:
+            if fresh or not is_current(entry):
+                _say(f"{entry.name}: making its virtual environment")
+                make_venv(entry)
+        except InstallError as error:
+            if entry == SESTET:
+                raise
+            _say(f"{entry.name}: {error}")
+            problems[entry.name] = str(error)
+    for record in records:
+        if record.entry.name in problems:
+            record.problems["install"] = problems[record.entry.name]
+        else:
+            record.version = read_version(record.entry)
+
+
+def _measure(records: Sequence[Record], rounds: int) -> None:
+    for record in records:
+        # The first start compiles and fills caches; it is not counted.
+        _take(record, "ready", "first start", counted=False)
+    for number in range(1, rounds + 1):
+        for figure in (*EVERY_ROUND, *OTHERS):
+            for record in records:
+                if _is_due(record, figure, number):
+                    _take(record, figure, f"round {number} of {rounds}")
+
+
+def _is_due(record: Record, figure: str, number: int) -> bool:
+    if figure in EVERY_ROUND:
+        return True
+    return number <= (1 if record.entry.kind == "peer" else OTHER_ROUNDS[figure])
+
+
+def _take(record: Record, figure: str, step: str, *, counted: bool = True) -> None:
+    """Measure once; who fails is not asked for that figure again."""
+    if "install" in record.problems or figure in record.problems:
+        return
+    _say(f"{step}: {record.entry.name}, {figure}")
+    try:
+        raw = take_figure(record.entry, figure)
+    except ChildError as error:
+        _say(f"{record.entry.name}, {figure}: {error}")
+        record.problems[figure] = str(error)
+        return
+    if counted:
+        record.add(raw)
+
+
+def _report(records: Sequence[Record], rounds: int, load: Sequence[float]) -> dict[str, object]:
+    return {
+        **compute_figures(records),
+        "with_trivial_tool": compute_figures(records, SESTET_PLAIN),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "rounds": rounds,
+        "machine": {
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "kernel": platform.release(),
+            "file_system": read_filesystem(),
+            "load_before": load,
+            "load_after": os.getloadavg(),
+        },
+        "contestants": {
+            record.entry.name: {
+                "version": record.version,
+                "medians": record.medians(),
+                "values": record.values,
+                "problems": record.problems,
+            }
+            for record in records
+        },
+    }
+
+
+def _say(line: str) -> None:
+    print(f"bench: {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+"""Starts one process for one figure of one contestant, and reads what it found."""
+
+import json
+import os
+import subprocess
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench.entries import SESTET, Entry
+from bench.venvs import ROOT, find_python, last_line
+
+TREE = ROOT / "build" / "bench" / "tree.json"
+#: On the disk of the checkout: a journal in memory would be no journal.
+SCRATCH = ROOT / "build" / "bench" / "scratch"
+CHILD_SECONDS = 150
+
+Raw = dict[str, float]
+
+
+class ChildError(Exception):
+    """A contestant that could not be measured; the message says why in one line."""
+
+
+def export_tree() -> None:
+    """Write the tree that all contestants build."""
+    with _scratch() as folder:
+        _start(SESTET, folder, "bench.export", [str(TREE), str(folder / "home")])
+
+
+def take_figure(entry: Entry, figure: str) -> Raw:
+    """Measure in a process of its own, in a directory of its own, without the caller's environment."""
+    with _scratch() as folder:
+        result = folder / "result.json"
+        arguments = [entry.module, figure, str(TREE), str(folder / "home"), str(result)]
+        _start(entry, folder, "bench.child", arguments)
+        return json.loads(result.read_text(encoding="utf-8"))
+
+
+@contextmanager
+def _scratch() -> Generator[Path]:
+    """A directory with a workspace of two files, for ``fs_list`` to find."""
+    SCRATCH.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=SCRATCH) as name:
+        folder = Path(name)
+        (folder / "workspace").mkdir()
+        for file in ("notes.txt", "plan.txt"):
+            (folder / "workspace" / file).write_text("Buy bread.\n", encoding="utf-8")
+        yield folder
+
+
+def _start(entry: Entry, folder: Path, module: str, arguments: Sequence[str]) -> None:
+    try:
+        done = subprocess.run(
+            [find_python(entry), "-m", module, *arguments],
+            cwd=folder / "workspace",
+            env={
+                "PATH": os.defpath,
+                "HOME": str(folder / "home"),
+                "PYTHONPATH": str(ROOT),
+                "PYTHONUTF8": "1",
+                **entry.environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=CHILD_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise ChildError(f"took longer than {CHILD_SECONDS} seconds") from None
+    if done.returncode:
+        raise ChildError(last_line(done.stderr) or f"ended with code {done.returncode}")
+
+
+def read_filesystem() -> str:
+    """The kind of file system that the journal is on."""
+    best = ("", "unknown")
+    for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
+        _, mount, kind, *_ = line.split()
+        if SCRATCH.is_relative_to(mount) and len(mount) >= len(best[0]):
+            best = (mount, kind)
+    return best[1]

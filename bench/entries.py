@@ -1,0 +1,58 @@
+"""Who takes part: the floor, Sestet, and the frameworks of the field."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the table."""
+
+    name: str
+    module: str
+    #: The distribution whose version is shown.
+    package: str = ""
+    #: What pip is told to install, newest versions; Sestet is installed from this checkout and its lock.
+    requirements: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    kind: Literal["floor", "sestet", "peer"] = "peer"
+    #: The name of the virtual environment, when it is another entry's.
+    venv: str = ""
+
+
+FLOOR = Entry("floor", "bench.own.floor", kind="floor")
+SESTET = Entry("sestet", "bench.own.sestet", "sestet", kind="sestet")
+#: Sestet calling the peers' trivial function instead of its own tool, which reads a real directory.
+SESTET_PLAIN = Entry("sestet-plain", "bench.own.sestet_plain", "sestet", kind="sestet", venv="sestet")
+
+PEERS = (
+    Entry(
+        "agent-framework",
+        "bench.peers.agent_framework",
+        "agent-framework-core",
+        ("agent-framework-core",),
+        {"ENABLE_INSTRUMENTATION": "false", "AGENT_FRAMEWORK_USER_AGENT_DISABLED": "true"},
+    ),
+    Entry("agno", "bench.peers.agno", "agno", ("agno",), {"AGNO_TELEMETRY": "false"}),
+    Entry(
+        "openai-agents",
+        "bench.peers.openai_agents",
+        "openai-agents",
+        ("openai-agents",),
+        {"OPENAI_AGENTS_DISABLE_TRACING": "1"},
+    ),
+    Entry("pydantic-ai", "bench.peers.pydantic_ai", "pydantic-ai-slim", ("pydantic-ai-slim",)),
+    Entry(
+        "langgraph",
+        "bench.peers.langgraph",
+        "langgraph",
+        ("langgraph",),
+        {"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"},
+    ),
+    Entry(
+        "google-adk", "bench.peers.google_adk", "google-adk", ("google-adk",), {"OTEL_SDK_DISABLED": "true"}
+    ),
+)
+
+ENTRIES = (FLOOR, SESTET, SESTET_PLAIN, *PEERS)

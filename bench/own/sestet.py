@@ -1,0 +1,80 @@
+"""Sestet through its public library: journal on disk, every guard on, as it is installed."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+
+import sestet
+from bench.script import LIST_TOOL, REPLY, REQUEST, SPECIALIST, Script, Seen, Stage
+from bench.tree import make_function
+from sestet.core.event import TurnFinished
+from sestet.core.message import AssistantMessage, ToolMessage
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
+
+
+class FakeModel:
+    """Follows the script; keeps nothing, so that what is remembered is Sestet's own."""
+
+    name = "fake"
+
+    def __init__(self, script: Script, root: str, tool: str) -> None:
+        self._script = script
+        self._root = root
+        self._tool = tool
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        script, last = self._script, request.messages[-1]
+        if script.counting:
+            script.characters += count_characters(request)
+        seen: Seen = "user"
+        if isinstance(last, ToolMessage) and last.name == self._tool and not last.failed:
+            # Sestet's own tool does not know the script, so it is counted by its result.
+            script.tool_calls += 1
+            seen = "listing"
+        step = await script.next(request.agent == self._root, seen)
+        if step == "delegate":
+            arguments = {"agent_name": SPECIALIST, "request": REQUEST, "reply": True}
+            yield ModelReply(calls=(sestet.ToolCall("transfer_to_agent", arguments),))
+        elif step == "list":
+            yield ModelReply(calls=(sestet.ToolCall(self._tool, {"path": "."}),))
+        else:
+            yield TextDelta(REPLY)
+            yield ModelReply(REPLY)
+
+    async def close(self) -> None:
+        pass
+
+
+class Sestet:
+    def __init__(self, app: sestet.App) -> None:
+        self._app = app
+
+    def new_session(self, name: str) -> str:
+        return name
+
+    async def turn(self, session: object, text: str) -> str:
+        *_, last = [event async for event in self._app.run_turn(str(session), text)]
+        return last.text if isinstance(last, TurnFinished) else f"no reply, but {last}"
+
+
+@asynccontextmanager
+async def start_with(stage: Stage, tool: str) -> AsyncGenerator[Sestet]:
+    """Sestet whose specialist calls this tool."""
+    declare = sestet.tool(risk="safe", reads=("untrusted", "private"), effect="none", recovery="pure")
+    spare = [declare(make_function(each, stage.script)) for each in stage.tree.spare]
+    model = FakeModel(stage.script, stage.tree.root.name, tool)
+    async with sestet.open({}, model=model, home=stage.home, tools=spare) as app:
+        yield Sestet(app)
+
+
+def start(stage: Stage) -> AbstractAsyncContextManager[Sestet]:
+    return start_with(stage, LIST_TOOL)
+
+
+def count_characters(request: ModelRequest) -> int:
+    """What the model reads: the instruction, texts, and the arguments of earlier calls."""
+    calls = (call for m in request.messages if isinstance(m, AssistantMessage) for call in m.calls)
+    return (
+        len(request.instruction)
+        + sum(len(message.text) for message in request.messages)
+        + sum(len(str(value)) for call in calls for value in call.arguments.values())
+    )

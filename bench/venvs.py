@@ -1,0 +1,81 @@
+"""A virtual environment for each contestant, made once and made anew when its requirements change."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.entries import Entry
+
+ROOT = Path(__file__).parents[1]
+VENVS = ROOT / "build" / "bench" / "venvs"
+_INSTALL_SECONDS = 900
+_PIP = ("-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet")
+_LOCK = "requirements.lock"
+
+
+class InstallError(Exception):
+    """A contestant that cannot be installed; the message says why in one line."""
+
+
+def find_python(entry: Entry) -> Path:
+    return VENVS / (entry.venv or entry.name) / "bin" / "python"
+
+
+def is_current(entry: Entry) -> bool:
+    stamp = _stamp_path(entry)
+    return stamp.is_file() and stamp.read_text(encoding="utf-8") == _stamp(entry)
+
+
+def make_venv(entry: Entry) -> None:
+    """Make the environment of an entry and install what it needs."""
+    assert not entry.venv  # the environment is another entry's
+    folder = VENVS / entry.name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _run([sys.executable, "-m", "venv", str(folder)])
+    python = str(find_python(entry))
+    if entry.kind == "sestet":
+        # As the set-up of a checkout does it: wheels from the lock, and an editable install of what is here.
+        _run([python, *_PIP, "--require-hashes", "--only-binary", ":all:", "--requirement", _LOCK])
+        _run([python, *_PIP, "--no-deps", "--no-build-isolation", "--editable", "."])
+    elif entry.requirements:
+        _run([python, *_PIP, *entry.requirements])
+    _stamp_path(entry).write_text(_stamp(entry), encoding="utf-8")
+
+
+def read_version(entry: Entry) -> str:
+    """The installed version of an entry's package; empty for one without a package."""
+    if not entry.package:
+        return ""
+    code = f"from importlib.metadata import version; print(version({entry.package!r}))"
+    return _run([str(find_python(entry)), "-c", code]).strip()
+
+
+def _stamp_path(entry: Entry) -> Path:
+    return VENVS / entry.name / "made-for.json"
+
+
+def _stamp(entry: Entry) -> str:
+    lock = (ROOT / _LOCK).read_text(encoding="utf-8") if entry.kind == "sestet" else ""
+    return json.dumps([sys.version, str(ROOT), entry.requirements, lock])
+
+
+def _run(command: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=_INSTALL_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise InstallError(f"not installed within {_INSTALL_SECONDS} seconds") from None
+    if done.returncode:
+        raise InstallError(last_line(done.stderr) or f"ended with code {done.returncode}")
+    return done.stdout
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, which is where Python and pip put the reason."""
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("WARNING")]
+    return lines[-1][:200] if lines else ""
