@@ -59,7 +59,7 @@ lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgra
 
 clean: ## remove .venv, caches and build products
 	rm -rf .venv .venv.old build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
-	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .venv/.run: pyproject.toml requirements.lock scripts/setup.sh $(STALE)
 	@scripts/setup.sh run

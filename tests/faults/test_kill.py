@@ -124,7 +124,10 @@ def test_a_turn_killed_from_outside_again_and_again_ends_once(seed: int, tmp_pat
     print(f"seed {seed}")
     chance = random.Random(seed)
     hits = 0
-    for number in range(5):
+    for number in range(25):
+        # A moment by the clock may come too early or too late: then it is tried again.
+        if number >= 5 and hits:
+            break
         home = tmp_path / str(number)
         home.mkdir()
         left, interrupted = gather(home), set[str]()
