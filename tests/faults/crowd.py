@@ -18,6 +18,7 @@ from sestet.core.model import ModelRequest
 from sestet.core.tool import CallInfo, Tool, tool
 from tests.faults.plan import PlanModel
 
+PROCESSES = 2
 SESSIONS = [f"session {number}" for number in range(20)]
 TEXT = "operator: fs_claim a, fs_claim b"
 
@@ -41,12 +42,23 @@ def claiming_tool(home: Path) -> Tool:
 async def talk(app: sestet.App, session_id: str, turns: int) -> list[str]:
     """Every problem in some turns of one session."""
     problems: list[str] = []
-    for _ in range(turns):
+    for number in range(turns):
+        await others_have_had(app, session_id, number)
         events = [event async for event in app.run_turn(session_id, TEXT)]
         results = [event.text for event in events if isinstance(event, ToolFinished)]
         if results != ["a", "b"] or not isinstance(events[-1], TurnFinished):
             problems.append(f"{session_id}: {results} {events[-1]}")
     return problems
+
+
+def count_turns(app: sestet.App, session_id: str) -> int:
+    return len(list(app.journal.session_events(session_id, [TurnFinished.kind], 1000)))
+
+
+async def others_have_had(app: sestet.App, session_id: str, turns: int) -> None:
+    """Wait until everybody is so far, so that nobody has the session to itself."""
+    while count_turns(app, session_id) < turns * PROCESSES:  # noqa: ASYNC110 - the others are processes
+        await asyncio.sleep(0.002)
 
 
 async def main(home: Path, name: str, turns: int) -> None:

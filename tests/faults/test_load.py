@@ -17,7 +17,7 @@ from sestet.core.message import UserMessage
 from sestet.core.model import ModelRequest
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.journal import Journal
-from tests.faults.crowd import SESSIONS
+from tests.faults.crowd import PROCESSES, SESSIONS
 from tests.faults.opened import Home, read_all
 from tests.faults.plan import ALL_DONE, PlanModel
 
@@ -60,7 +60,7 @@ async def test_a_thousand_sessions_in_one_process_keep_their_conversations_apart
 
 
 def test_two_processes_in_the_same_sessions_take_turns(tmp_path: Path) -> None:
-    names = ["one", "two"]
+    names = [f"process {number}" for number in range(PROCESSES)]
     with ExitStack() as stack:
         processes = [stack.enter_context(start(tmp_path, name)) for name in names]
         for process in processes:
@@ -75,11 +75,11 @@ def test_two_processes_in_the_same_sessions_take_turns(tmp_path: Path) -> None:
             assert process.returncode == 0, errors
     reports = [json.loads((tmp_path / f"{name}.json").read_text()) for name in names]
 
-    assert [report["problems"] for report in reports] == [[], []]
+    assert [report["problems"] for report in reports] == [[]] * PROCESSES
     check_order(tmp_path)
     # Turn n is shown n messages in each of its two root calls, whichever process took the turns before.
     seen = Counter(count for report in reports for count in report["seen"])
-    assert seen == {number: 2 * len(SESSIONS) for number in range(1, 2 * TURNS + 1)}
+    assert seen == {number: 2 * len(SESSIONS) for number in range(1, PROCESSES * TURNS + 1)}
 
 
 def start(home: Path, name: str) -> subprocess.Popen[str]:
@@ -94,7 +94,7 @@ def check_order(home: Path) -> None:
     for session_id in SESSIONS:
         started = list(journal.session_events(session_id, [TurnStarted.kind], 100))
         turns = [journal.turn(event.stamp.turn_id) for event in started]
-        assert [turn.number for turn in turns if turn] == list(range(1, 2 * TURNS + 1))
+        assert [turn.number for turn in turns if turn] == list(range(1, PROCESSES * TURNS + 1))
         spans = [span(list(journal.events_of(event.stamp.turn_id))) for event in started]
         assert all(end <= begin for (_, end), (begin, _) in pairwise(spans)), "one turn after the other"
     database.close()

@@ -33,13 +33,14 @@ from sestet.core.label import CLEAN, Label
 from sestet.storage.approvals import Decision, Scope
 from sestet.storage.journal import TurnRow
 from tests.faults.opened import SECONDS, Home
-from tests.faults.watched import Death, DeathAtStatement, When, watched_connections
+from tests.faults.watched import Death, DeathAtEvent, When, watched_connections
 
 STATE_OF_END = {TurnFinished: "finished", TurnFailed: "failed", TurnCancelled: "cancelled"}
 ONCE = ("exec_unsafe", "crypto_guarded", "crypto_probe", "fs_keyed", "fs_guarded")
 GUARDED = ("crypto_guarded", "fs_guarded")
 UNSAFE = ("exec_unsafe", "crypto_guarded")
 
+READS = {"browser_strange": Label(untrusted=True), "memory_private": Label(private=True)}
 WORK: dict[str, list[str]] = {
     "operator": ["fs_pure a", "fs_keyed b", "exec_unsafe c", "fs_guarded d", "silence"],
     "vault": ["crypto_probe e", "crypto_guarded f", "crypto_guarded g"],
@@ -70,11 +71,15 @@ class Disturbance(NamedTuple):
     #: At which event.
     number: int = 0
     when: When = "before"
+    #: Of which kind.
+    of: str = ""
 
 
 DISTURBANCES = (
     st.just(Disturbance())
     | st.builds(Disturbance, st.just("death"), st.integers(1, 40), st.sampled_from(["before", "after"]))
+    # Between an effect and its result is where it matters most.
+    | st.builds(Disturbance, st.just("death"), st.integers(1, 4), of=st.just(ToolFinished.kind))
     | st.builds(Disturbance, st.sampled_from(["cancel", "leave", "stop"]), st.integers(1, 20))
     | st.builds(Disturbance, st.sampled_from(["approve", "deny"]))
 )
@@ -89,6 +94,9 @@ class Conversations(RuleBasedStateMachine):
         self._loop = asyncio.Runner()
         self._death: Death | None = None
         self._acknowledged: set[str] = set()
+        self._denied: set[str] = set()
+        #: Whether the turn that is being read was cancelled.
+        self._stopped = False
         self._shown: set[tuple[str, int]] = set()
         self._start()
 
@@ -131,6 +139,12 @@ class Conversations(RuleBasedStateMachine):
         turn = turns[choice % len(turns)]
         self._follow(lambda app: app.resume_turn(turn.id), disturbance)
 
+    @precondition(lambda self: self._open_turns())
+    @rule()
+    def resume_all(self) -> None:
+        for turn in self._open_turns():
+            self._follow(lambda app, turn_id=turn.id: app.resume_turn(turn_id), Disturbance())
+
     @precondition(lambda self: self._app.approvals.pending())
     @rule(
         choice=st.integers(0, 100),
@@ -140,9 +154,14 @@ class Conversations(RuleBasedStateMachine):
     def decide(self, choice: int, decision: Decision, scope: Scope) -> None:
         questions = self._app.approvals.pending()
         question = questions[choice % len(questions)]
-        self._app.decide(question.id, decision, scope)
+        self._decide(question.id, decision, scope)
         with pytest.raises(PersonError):
             self._app.decide(question.id, "approve")
+
+    def _decide(self, approval_id: str, decision: Decision, scope: Scope) -> None:
+        self._app.decide(approval_id, decision, scope)
+        if decision == "deny":
+            self._denied.add(approval_id)
 
     @precondition(lambda self: self._open_turns())
     @rule(choice=st.integers(0, 100))
@@ -152,7 +171,7 @@ class Conversations(RuleBasedStateMachine):
 
     def _follow(self, begin: Callable[[sestet.App], AsyncGenerator[Event]], disturbance: Disturbance) -> None:
         if disturbance.kind == "death":
-            self._death = DeathAtStatement(disturbance.when, disturbance.number)
+            self._death = DeathAtEvent(disturbance.when, disturbance.number, disturbance.of)
         died = self._loop.run(self._read(begin(self._app), disturbance))
         if died:
             self._stop()
@@ -162,30 +181,31 @@ class Conversations(RuleBasedStateMachine):
 
     async def _read(self, events: AsyncGenerator[Event], disturbance: Disturbance) -> bool:
         """Read a turn until it ends or is cut short; True: by the death of the process."""
-        number = 0
+        number, last = 0, None
+        self._stopped = False
         try:
             async with asyncio.timeout(SECONDS):
                 async for event in events:
-                    number += 1
+                    number, last = number + 1, event
                     self._see(event)
                     if number == disturbance.number and disturbance.kind == "leave":
                         await events.aclose()
+                        assert self._app.journal.turn_state(event.stamp.turn_id) != "running"
                     elif number == disturbance.number or isinstance(event, ApprovalRequested):
                         self._disturb(event, disturbance)
         except StorageError:
             assert self._death is not None
             assert self._death.is_dead
             return True
+        assert not self._stopped or isinstance(last, TurnCancelled)
         return self._death is not None and self._death.is_dead
 
     def _disturb(self, event: Event, disturbance: Disturbance) -> None:
         match disturbance.kind, event:
-            case ("approve", ApprovalRequested()):
-                self._app.decide(event.approval_id, "approve")
-            case ("deny", ApprovalRequested()):
-                self._app.decide(event.approval_id, "deny")
+            case ("approve" | "deny" as decision, ApprovalRequested()):
+                self._decide(event.approval_id, decision, "once")
             case ("cancel", _):
-                self._app.cancel_turn(event.stamp.session_id)
+                self._stopped = self._app.cancel_turn(event.stamp.session_id)
             case ("stop", _):
                 self._app.cancel_delegation(event.stamp.session_id, event.delegation_id)
             case _:
@@ -243,6 +263,7 @@ class Conversations(RuleBasedStateMachine):
     def _check_allowed(self, events: list[Event], call_id: str, approval_id: str, name: str) -> None:
         intents = [e for e in events if isinstance(e, ToolCalled) and e.call.id == call_id]
         assert len(intents) == 1, "one intent for each effect"
+        assert approval_id not in self._denied
         question = self._app.approvals.get(approval_id)
         if question is not None:
             assert question.state == "used"
@@ -279,11 +300,15 @@ class Conversations(RuleBasedStateMachine):
                     assert happened or answer.outcome == "in_doubt" or event.call.name not in ONCE
 
     @invariant()
-    def labels_only_grow_within_a_turn(self) -> None:
+    def labels_hold_what_was_read_and_only_grow(self) -> None:
         for events in self._turns().values():
             so_far: dict[str, Label] = {}
             for event in events:
-                if isinstance(event, DelegationFinished):
+                if isinstance(event, ToolFinished) and event.call.name in READS:
+                    so_far[event.delegation_id] = (
+                        so_far.get(event.delegation_id, CLEAN) | READS[event.call.name]
+                    )
+                elif isinstance(event, DelegationFinished):
                     assert includes(event.label, so_far.get(event.delegation_id, CLEAN))
                     so_far[event.delegation_id] = event.label
                 elif isinstance(event, TurnFinished):

@@ -1,4 +1,4 @@
-"""The program that is killed: ``python -m tests.faults.victim HOME [--kill-at N]``.
+"""The program that is killed: ``python -m tests.faults.victim HOME [--kill-at N] [--linger SECONDS]``.
 
 It brings one turn to its end, whatever an earlier life left of it: it begins the turn, resumes it, approves
 what is asked. In HOME it leaves the effects of its tools, every model call it made, every event it was shown
@@ -11,6 +11,7 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
 
@@ -35,9 +36,10 @@ EFFECTS, MODEL_CALLS, SHOWN, POINTS = "effects.txt", "model_calls.jsonl", "shown
 class Points:
     """Counts the places where a process may die, and dies at one of them."""
 
-    def __init__(self, home: Path, kill_at: int) -> None:
+    def __init__(self, home: Path, kill_at: int, linger: float) -> None:
         self._file = home / POINTS
         self._kill_at = kill_at
+        self._linger = linger
         self._passed = 0
 
     def passing(self, where: str) -> None:
@@ -45,6 +47,7 @@ class Points:
         append(self._file, where)
         if self._passed == self._kill_at:
             os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(self._linger)
 
     def watch(self, when: When, sql: str, parameters: Sequence[object]) -> None:
         """An event is a point before and after it is written; so is every commit, once it is made."""
@@ -100,8 +103,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("home", type=Path)
     parser.add_argument("--kill-at", type=int, default=0)
+    parser.add_argument("--linger", type=float, default=0.0)
     arguments = parser.parse_args()
-    points = Points(arguments.home, arguments.kill_at)
+    points = Points(arguments.home, arguments.kill_at, arguments.linger)
     with watched_connections(points.watch):
         asyncio.run(asyncio.wait_for(live(arguments.home, points), 30))
 

@@ -74,16 +74,17 @@ class DeathAfterEvent(Death):
         return self._left <= 0 and not sql.startswith(_REST_OF_A_TRANSACTION)
 
 
-class DeathAtStatement(Death):
-    """Dies right before or right after the n-th event is written."""
+class DeathAtEvent(Death):
+    """Dies right before or right after the n-th event is written; or the n-th of one kind."""
 
-    def __init__(self, when: When, number: int) -> None:
+    def __init__(self, when: When, number: int, kind: str = "") -> None:
         super().__init__()
         self._when = when
         self._left = number
+        self._kind = kind
 
     def strikes(self, when: When, sql: str, parameters: Sequence[object]) -> bool:
-        if when == self._when and is_event(sql):
+        if when == self._when and is_event(sql) and self._kind in ("", parameters[2]):
             self._left -= 1
             return self._left == 0
         return False
