@@ -3,10 +3,11 @@
 import re
 from dataclasses import replace
 
+from sestet.core.label import CLEAN
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool
 
-CALL = CallInfo("session-1", "turn-1", "agent", "call-1")
+CALL = CallInfo("session-1", "turn-1", "agent", "call-1", CLEAN)
 LATER = replace(CALL, session_id="session-2", turn_id="turn-2")
 
 

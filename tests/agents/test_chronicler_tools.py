@@ -5,6 +5,7 @@ import pytest
 from sestet.agents.chronicler.memory import memory_recall, memory_remember
 from sestet.agents.chronicler.observations import memory_list_observations, memory_list_reflections
 from sestet.core.errors import ToolError
+from sestet.core.label import CLEAN, Origin
 from sestet.core.schema import JsonValue
 from sestet.models.lexical import match_tool
 from sestet.storage.database import Database
@@ -94,8 +95,8 @@ async def test_what_cannot_be_remembered_is_told_to_the_model(
 async def test_observations_are_listed_newest_first_of_all_sessions_or_one(
     observations: ObservationStore,
 ) -> None:
-    observations.add_observation("asked for tea", "s1", "t1")
-    observations.add_observation("asked for milk", "s2", "t2")
+    observations.add_observation("asked for tea", Origin("s1", "t1", CLEAN))
+    observations.add_observation("asked for milk", Origin("s2", "t2", CLEAN))
 
     assert await run(memory_list_observations, observations) == (
         "Observations, newest first:\n"
@@ -109,10 +110,10 @@ async def test_observations_are_listed_newest_first_of_all_sessions_or_one(
 
 
 async def test_a_reflection_is_listed_with_what_it_rests_on(observations: ObservationStore) -> None:
-    observations.add_observation("asked for tea", "s1", "t1")
-    observations.add_observation("asked for more tea", "s1", "t2")
-    observations.add_reflection("drinks tea", "s1", "t2", 1, [1])
-    observations.add_reflection("drinks much tea", "s1", "t2", 1, [2, 1])
+    observations.add_observation("asked for tea", Origin("s1", "t1", CLEAN))
+    observations.add_observation("asked for more tea", Origin("s1", "t2", CLEAN))
+    observations.add_reflection("drinks tea", Origin("s1", "t2", CLEAN), 1, [1])
+    observations.add_reflection("drinks much tea", Origin("s1", "t2", CLEAN), 1, [2, 1])
 
     assert await run(memory_list_reflections, observations, limit=1) == (
         "Reflections, newest first:\n"

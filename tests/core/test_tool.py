@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 
 from sestet.core.errors import DefinitionError
+from sestet.core.label import CLEAN
 from sestet.core.tool import CallInfo, Tool, tool
 
 
@@ -50,7 +51,7 @@ async def test_services_are_put_before_the_arguments_of_the_model() -> None:
 
     assert bound is not None
     assert bound.function is not None
-    info = CallInfo("s", "t", "librarian", "c")
+    info = CallInfo("s", "t", "librarian", "c", CLEAN)
     assert await bound.function(info, title="Emma", limit=1) == "librarian found Emma in the hall, 1"
 
 

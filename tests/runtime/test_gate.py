@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sestet.core.event import ApprovalRequested, Event
-from sestet.core.label import CLEAN, Label
+from sestet.core.event import ApprovalRequested, Event, ToolFinished
+from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall
-from sestet.core.tool import Tool
+from sestet.core.tool import Tool, tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.gate import Allowed, Policy, judge, stands_in
-from tests.runtime.conftest import SENT, Conversation
+from tests.runtime.conftest import SENT, Conversation, exec_mail
 from tests.runtime.transcript import transcript, transfer
 
 UNTRUSTED = Label(untrusted=True, sources=("a page",))
@@ -208,6 +208,27 @@ async def test_a_result_that_cannot_carry_text_does_not_taint(talk: Conversation
 
     assert asked(events) == []
     assert SENT == ["carol"]
+
+
+@pytest.mark.parametrize(("stored", "asks"), [(CLEAN, 0), (UNTRUSTED, 1)])
+async def test_what_was_stored_is_read_with_the_label_it_was_stored_with(
+    talk: Conversation, stored: Label, asks: int
+) -> None:
+    @tool(risk="safe", effect="none", recovery="pure")
+    async def memory_note() -> Labelled:
+        """A row that knows where it came from."""
+        return Labelled("mail it to carol", stored)
+
+    script = {
+        "orchestrator": [transfer("chronicler", "recall"), transfer("operator", "mail", reply=True)],
+        "chronicler": [ToolCall("memory_note", {}), "mail it to carol"],
+        "operator": [ToolCall("exec_mail", {"to": "carol"}), "sent"],
+    }
+
+    events = await talk(ScriptedModel(script), tools=(memory_note, exec_mail)).begin("do as I noted")
+
+    assert len(asked(events)) == asks
+    assert next(event.label for event in events if isinstance(event, ToolFinished)) == stored
 
 
 async def test_an_approval_lowers_the_gate_for_one_exact_call(talk: Conversation) -> None:

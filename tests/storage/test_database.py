@@ -44,6 +44,31 @@ def test_every_earlier_version_migrates_to_the_same_schema(tmp_path: Path, versi
     assert schema_of(old) == schema_of(new)
 
 
+def test_what_was_stored_before_labels_is_kept_as_the_worst_and_can_be_retrieved(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    connection = sqlite3.connect(path)
+    for script in MIGRATIONS[:6]:
+        connection.executescript(script)
+    connection.execute("PRAGMA user_version = 6")
+    connection.execute("INSERT INTO memories VALUES (NULL, 'I like tea', 's', 't', 86400)")
+    connection.execute("INSERT INTO knowledge VALUES (NULL, 'Hours', 'until six', 'note', 's', 't', 1, 2)")
+    connection.commit()
+    connection.close()
+
+    database = Database(path)
+    rows = database.execute(
+        "SELECT collection, title, text, source, untrusted, private, created_at FROM passages ORDER BY id"
+    )
+    found = database.execute("SELECT rowid FROM passages_index WHERE passages_index MATCH 'six'")
+    database.close()
+
+    assert rows == [
+        ("memories", "", "I like tea", "told on 1970-01-02", 1, 1, 86400),
+        ("knowledge", "Hours", "until six", "Hours", 1, 1, 2),
+    ]
+    assert found == [(2,)]
+
+
 def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "sestet.db"
     connection = sqlite3.connect(path)

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore
+
+ORIGIN = Origin("s", "t", CLEAN)
 
 
 class Edge(NamedTuple):
@@ -52,15 +55,15 @@ _graphs = st.lists(_edges, max_size=12)
 
 
 def test_a_fact_is_kept_once_as_it_was_first_told(graph: GraphStore) -> None:
-    first = graph.add("Ada Lovelace", "works at", "Acme", "s1", "t1")
+    first = graph.add("Ada Lovelace", "works at", "Acme", Origin("s1", "t1", CLEAN))
 
-    assert graph.add(" ada  lovelace", "Works-At", "ACME", "s2", "t2") == first
+    assert graph.add(" ada  lovelace", "Works-At", "ACME", Origin("s2", "t2", CLEAN)) == first
     assert graph.query("ADA LOVELACE") == [first]
     assert first[1:6] == ("Ada Lovelace", "works_at", "Acme", "s1", "t1")
 
 
 def test_spellings_of_one_word_are_one_node(graph: GraphStore) -> None:
-    graph.add("Straße", "leads_to", "Cafe\u0301", "s", "t")
+    graph.add("Straße", "leads_to", "Cafe\u0301", ORIGIN)
 
     assert len(graph.query(subject="STRASSE", object="CAFÉ")) == 1
     assert graph.traverse("café", 1, 10).depths == {"Straße": 1}
@@ -97,7 +100,7 @@ def test_a_walk_is_a_breadth_first_search_that_crosses_each_edge_once(
 @pytest.mark.parametrize("limit", range(1, 12))
 def test_a_limit_leaves_out_only_the_farthest_facts_of_a_long_chain(graph: GraphStore, limit: int) -> None:
     for number in range(10):
-        graph.add(f"node {number}", "to", f"node {number + 1}", "s", "t")
+        graph.add(f"node {number}", "to", f"node {number + 1}", ORIGIN)
 
     walk = graph.traverse("node 0", 20, limit)
 
@@ -107,7 +110,7 @@ def test_a_limit_leaves_out_only_the_farthest_facts_of_a_long_chain(graph: Graph
 
 def test_a_walk_ends_in_a_circle(graph: GraphStore) -> None:
     for subject, object_ in (("a", "b"), ("b", "c"), ("c", "a"), ("a", "a")):
-        graph.add(subject, "to", object_, "s", "t")
+        graph.add(subject, "to", object_, ORIGIN)
 
     walk = graph.traverse("a", 1_000, 1_000)
 
@@ -117,8 +120,8 @@ def test_a_walk_ends_in_a_circle(graph: GraphStore) -> None:
 
 def test_a_walk_from_a_hub_brings_no_more_than_the_limit_and_says_so(graph: GraphStore) -> None:
     for number in range(300):
-        graph.add("hub", "to", f"node {number}", "s", "t")
-        graph.add(f"node {number}", "to", f"leaf {number}", "s", "t")
+        graph.add("hub", "to", f"node {number}", ORIGIN)
+        graph.add(f"node {number}", "to", f"leaf {number}", ORIGIN)
 
     walk = graph.traverse("hub", 6, 20)
 
@@ -127,7 +130,7 @@ def test_a_walk_from_a_hub_brings_no_more_than_the_limit_and_says_so(graph: Grap
 
 
 def test_a_walk_from_an_unknown_node_brings_nothing(graph: GraphStore) -> None:
-    graph.add("a", "to", "b", "s", "t")
+    graph.add("a", "to", "b", ORIGIN)
 
     assert graph.traverse("c", 3, 10) == ((), {}, True)
 
@@ -136,7 +139,7 @@ def _fill(database: Database, edges: list[Edge]) -> GraphStore:
     database.execute("DELETE FROM triples")
     graph = GraphStore(database)
     for edge in edges:
-        graph.add(*edge, "s", "t")
+        graph.add(*edge, ORIGIN)
     return graph
 
 

@@ -56,6 +56,17 @@ def test_every_event_is_read_back_as_it_was_written(event: Event) -> None:
     assert decode(event.stamp, event.kind, encode(event)) == event
 
 
+def test_a_result_from_before_results_had_labels_counts_as_the_worst() -> None:
+    call = '{"name": "fs_list", "arguments": {}, "id": "c1", "malformed": ""}'
+    data = f'{{"call": {call}, "outcome": "ok", "text": "", "milliseconds": 1.0}}'
+
+    event = decode(STAMP, ToolFinished.kind, data)
+
+    assert isinstance(event, ToolFinished)
+    assert event.label.untrusted
+    assert event.label.private
+
+
 def start(journal: Journal, session_id: str, turn_id: str, text: str, at: float = 1.0) -> None:
     journal.append(TurnStarted(Stamp(session_id, turn_id, 1, "user", "", at), text))
 

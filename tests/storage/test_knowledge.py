@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sestet.core.label import CLEAN, Origin
 from sestet.services.retrieval import Passage, Retrieval
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any
 from sestet.storage.knowledge import KnowledgeStore
+
+ORIGIN = Origin("s", "t", CLEAN)
 
 
 @pytest.fixture
@@ -25,15 +28,15 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeStore]
     """One store for all the examples of a property, holding words that are also operators."""
     database = Database(tmp_path_factory.mktemp("knowledge") / "sestet.db")
     store = KnowledgeStore(database)
-    store.save("NEAR AND OR NOT", 'key: content* "quoted" ^col {a b}', "note", "s", "t")
+    store.save("NEAR AND OR NOT", 'key: content* "quoted" ^col {a b}', "note", ORIGIN)
     yield store
     database.close()
 
 
 def test_an_entry_keeps_its_key_and_where_its_content_came_from(knowledge: KnowledgeStore) -> None:
-    first = knowledge.save("Hours", "until six", "note", "s1", "t1")
-    same = knowledge.save("Hours", "until six", "note", "s2", "t2")
-    changed = knowledge.save("HOURS", "until seven", "fact", "s3", "t3")
+    first = knowledge.save("Hours", "until six", "note", Origin("s1", "t1", CLEAN))
+    same = knowledge.save("Hours", "until six", "note", Origin("s2", "t2", CLEAN))
+    changed = knowledge.save("HOURS", "until seven", "fact", Origin("s3", "t3", CLEAN))
 
     assert first == same
     assert first.created_at == first.updated_at
@@ -43,15 +46,15 @@ def test_an_entry_keeps_its_key_and_where_its_content_came_from(knowledge: Knowl
 
 
 def test_a_changed_entry_is_found_by_its_new_words_alone(knowledge: KnowledgeStore) -> None:
-    knowledge.save("Hours", "until six", "note", "s", "t")
-    knowledge.save("Hours", "until seven", "note", "s", "t")
+    knowledge.save("Hours", "until six", "note", ORIGIN)
+    knowledge.save("Hours", "until seven", "note", ORIGIN)
 
     assert knowledge.search("six", 5) == []
     assert [hit.row.content for hit in knowledge.search("seven", 5)] == ["until seven"]
 
 
 def test_words_are_found_in_other_forms_cases_and_accents(knowledge: KnowledgeStore) -> None:
-    knowledge.save("Café", "Refunds are paid to the Straße", "note", "s", "t")
+    knowledge.save("Café", "Refunds are paid to the Straße", "note", ORIGIN)
 
     for query in ("refunded", "REFUND", "cafe", "Straße", "straße", "what is a refund?"):
         assert [hit.row.key for hit in knowledge.search(query, 5)] == ["Café"], query
@@ -59,9 +62,9 @@ def test_words_are_found_in_other_forms_cases_and_accents(knowledge: KnowledgeSt
 
 
 def test_the_best_match_comes_first_and_a_title_counts_more(knowledge: KnowledgeStore) -> None:
-    knowledge.save("Other", "a refund in passing, among many other things that are said", "note", "s", "t")
-    knowledge.save("Refund", "how it is done", "note", "s", "t")
-    knowledge.save("Third", "a refund of a fee", "note", "s", "t")
+    knowledge.save("Other", "a refund in passing, among many other things that are said", "note", ORIGIN)
+    knowledge.save("Refund", "how it is done", "note", ORIGIN)
+    knowledge.save("Third", "a refund of a fee", "note", ORIGIN)
 
     found = knowledge.search("refund fee", 2)
 
@@ -71,14 +74,14 @@ def test_the_best_match_comes_first_and_a_title_counts_more(knowledge: Knowledge
 
 def test_a_query_of_common_words_finds_the_latest(knowledge: KnowledgeStore) -> None:
     for key in ("a", "b", "c"):
-        knowledge.save(key, "text", "note", "s", "t")
-    knowledge.save("a", "new text", "note", "s", "t")
+        knowledge.save(key, "text", "note", ORIGIN)
+    knowledge.save("a", "new text", "note", ORIGIN)
 
     assert [hit.row.key for hit in knowledge.search("What do you KNOW?", 2)] == ["a", "c"]
 
 
 def test_retrieval_names_the_collection_and_the_source(knowledge: KnowledgeStore) -> None:
-    row = knowledge.save("Refunds", "Paid in two weeks", "fact", "s", "t")
+    row = knowledge.save("Refunds", "Paid in two weeks", "fact", ORIGIN)
     (hit,) = knowledge.search("refund", 5)
 
     assert Retrieval(knowledge).retrieve("refund", 5) == [

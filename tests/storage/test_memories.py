@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
+
+ORIGIN = Origin("s", "t", CLEAN)
 
 
 @pytest.fixture
@@ -23,13 +26,13 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStore]:
     """One store for all the examples of a property."""
     database = Database(tmp_path_factory.mktemp("memories") / "sestet.db")
     store = MemoryStore(database)
-    store.add('NEAR AND OR NOT "quoted" text: *', "s", "t")
+    store.add('NEAR AND OR NOT "quoted" text: *', ORIGIN)
     yield store
     database.close()
 
 
 def test_a_fact_keeps_the_person_s_words_and_its_turn(memories: MemoryStore) -> None:
-    row = memories.add("I like tea 🫖", "s1", "t1")
+    row = memories.add("I like tea 🫖", Origin("s1", "t1", CLEAN))
 
     assert row[1:4] == ("I like tea 🫖", "s1", "t1")
     assert memories.latest(5) == [row]
@@ -37,7 +40,7 @@ def test_a_fact_keeps_the_person_s_words_and_its_turn(memories: MemoryStore) -> 
 
 def test_a_question_finds_the_facts_that_share_a_telling_word(memories: MemoryStore) -> None:
     for text in ("I like tea", "My sister lives in Oslo", "I have a cat"):
-        memories.add(text, "s", "t")
+        memories.add(text, ORIGIN)
 
     assert _texts(memories, "what do i like?") == ["I like tea"]
     assert _texts(memories, "Where does my sister live?") == ["My sister lives in Oslo"]
@@ -46,7 +49,7 @@ def test_a_question_finds_the_facts_that_share_a_telling_word(memories: MemorySt
 
 def test_the_fact_with_more_of_the_words_comes_first_and_then_the_newer(memories: MemoryStore) -> None:
     for text in ("green tea", "black tea", "black coffee", "plain water"):
-        memories.add(text, "s", "t")
+        memories.add(text, ORIGIN)
 
     assert _texts(memories, "black tea")[0] == "black tea"
     assert _texts(memories, "black") == ["black coffee", "black tea"]
@@ -55,14 +58,14 @@ def test_the_fact_with_more_of_the_words_comes_first_and_then_the_newer(memories
 
 def test_a_question_of_common_words_finds_the_latest(memories: MemoryStore) -> None:
     for text in ("one", "two", "three"):
-        memories.add(text, "s", "t")
+        memories.add(text, ORIGIN)
 
     assert [row.text for row in memories.find("what do you know about me?", 2)] == ["three", "two"]
 
 
 def test_facts_are_still_there_when_the_file_is_opened_again(tmp_path: Path) -> None:
     first = Database(tmp_path / "again.db")
-    MemoryStore(first).add("I like tea", "s", "t")
+    MemoryStore(first).add("I like tea", ORIGIN)
     first.close()
 
     second = Database(tmp_path / "again.db")

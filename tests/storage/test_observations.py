@@ -6,8 +6,11 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import StorageError
+from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
 from sestet.storage.observations import ObservationStore
+
+ORIGIN = Origin("s", "t", CLEAN)
 
 
 @pytest.fixture
@@ -19,7 +22,8 @@ def observations(tmp_path: Path) -> Iterator[ObservationStore]:
 
 def test_observations_come_newest_first_from_all_sessions_or_one(observations: ObservationStore) -> None:
     one, two, three = (
-        observations.add_observation(f"in {session}", session, "t") for session in ("s1", "s2", "s1")
+        observations.add_observation(f"in {session}", Origin(session, "t", CLEAN))
+        for session in ("s1", "s2", "s1")
     )
 
     assert observations.observations(10) == [three, two, one]
@@ -29,9 +33,11 @@ def test_observations_come_newest_first_from_all_sessions_or_one(observations: O
 
 
 def test_a_reflection_keeps_its_level_and_what_it_covers(observations: ObservationStore) -> None:
-    ids = [observations.add_observation(text, "s1", "t1").id for text in ("one", "two", "three")]
-    low = observations.add_reflection("one and two", "s1", "t2", 1, ids[1::-1])
-    high = observations.add_reflection("all", "s2", "t3", 2, ids)
+    ids = [
+        observations.add_observation(text, Origin("s1", "t1", CLEAN)).id for text in ("one", "two", "three")
+    ]
+    low = observations.add_reflection("one and two", Origin("s1", "t2", CLEAN), 1, ids[1::-1])
+    high = observations.add_reflection("all", Origin("s2", "t3", CLEAN), 2, ids)
 
     assert observations.reflections(10) == [high, low]
     assert observations.reflections(10, "s1") == [low]
@@ -43,9 +49,9 @@ def test_a_reflection_keeps_its_level_and_what_it_covers(observations: Observati
 def test_a_reflection_on_something_that_was_not_observed_is_not_stored(
     observations: ObservationStore,
 ) -> None:
-    known = observations.add_observation("one", "s", "t").id
+    known = observations.add_observation("one", ORIGIN).id
 
     with pytest.raises(StorageError):
-        observations.add_reflection("guessed", "s", "t", 1, [known, known + 1])
+        observations.add_reflection("guessed", ORIGIN, 1, [known, known + 1])
 
     assert observations.reflections(10) == []

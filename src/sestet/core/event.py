@@ -121,6 +121,8 @@ class ToolFinished(_Stamped):
     outcome: Literal["ok", "error", "refused", "denied", "in_doubt"]
     text: str
     milliseconds: float
+    #: What the text adds to the context that reads it.
+    label: Label
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Where a value came from: the two flags that travel with every context, and their sources."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from sestet.core.tool import Tool
+from sestet.core.schema import JsonValue
 
 _MOST_SOURCES = 12
 
@@ -29,11 +30,19 @@ class Label:
 CLEAN = Label()
 
 
-def result_label(tool: Tool, agent: str) -> Label:
-    """What a tool's result adds to the context that reads it."""
-    if not tool.reads:
-        return CLEAN
-    return Label("untrusted" in tool.reads, "private" in tool.reads, (f"{tool.name} of {agent}",))
+class Origin(NamedTuple):
+    """Where a stored row came from; it is kept with the row for good."""
+
+    session_id: str
+    turn_id: str
+    label: Label
+
+
+class Labelled(NamedTuple):
+    """A result that knows its own label, such as a row that was stored with one; it replaces ``reads``."""
+
+    value: JsonValue
+    label: Label
 
 
 def remote_label(agent: str) -> Label:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Literal, TypeAlias, TypedDict, Unpack, get_type_hints, overload
 
 from sestet.core.errors import DefinitionError
+from sestet.core.label import CLEAN, Label, Labelled, Origin
 from sestet.core.schema import JsonObject, JsonValue, object_schema, schema_of
 
 Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
@@ -14,7 +15,7 @@ Reads: TypeAlias = Literal["untrusted", "private"]
 Effect: TypeAlias = Literal["none", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 
-ToolFunction: TypeAlias = Callable[..., Awaitable[JsonValue]]
+ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,12 @@ class Tool:
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = field(default=None, hash=False)
 
+    def label(self, agent: str) -> Label:
+        """What a result adds to the context that reads it, unless it says so itself."""
+        if not self.reads:
+            return CLEAN
+        return Label("untrusted" in self.reads, "private" in self.reads, (f"{self.name} of {agent}",))
+
     def bind(self, services: Mapping[type, object]) -> "Tool | None":
         """The tool with its services in place, or None when one of them is switched off."""
         if any(need is not CallInfo and need not in services for need in self.needs):
@@ -64,11 +71,18 @@ class CallInfo:
     turn_id: str
     agent: str
     call_id: str
+    #: Of the context that makes the call.
+    label: Label
 
     @property
     def key(self) -> str:
         """The same for the same call before and after a crash, and for no other: an idempotency key."""
         return f"{self.turn_id}/{self.call_id}"
+
+    @property
+    def origin(self) -> Origin:
+        """What a row that the call stores has to keep."""
+        return Origin(self.session_id, self.turn_id, self.label)
 
 
 def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info: bool) -> ToolFunction | None:
@@ -79,7 +93,7 @@ def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info:
 
 def _with_call_info(
     function: ToolFunction, given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
-) -> Awaitable[JsonValue]:
+) -> Awaitable["JsonValue | Labelled"]:
     return function(call, *given, **arguments)
 
 

@@ -5,11 +5,11 @@ import json
 import logging
 import time
 from collections.abc import Coroutine
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 from sestet.core.errors import ToolError
 from sestet.core.event import ToolFinished
-from sestet.core.label import result_label
+from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall, ToolMessage
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
@@ -32,6 +32,7 @@ class ToolAnswer(NamedTuple):
 class _Result(NamedTuple):
     outcome: Literal["ok", "error", "in_doubt"]
     value: JsonValue
+    label: Label
 
 
 async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatekeeper) -> ToolAnswer:
@@ -44,8 +45,7 @@ async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatek
         return _refuse(turn, run, call, say("bad_arguments", tool=call.name, problems=problems), mistake=True)
     turn.tool_calls[tool.name] += 1
     if (done := turn.replay.answers.get(call.id)) is not None:
-        if done.outcome not in ("refused", "denied") and not _was_fixed(tool, done.text):
-            run.label |= result_label(tool, run.agent.name)
+        run.label |= done.label
         return ToolAnswer(_message(turn, call, done.text, failed=done.outcome != "ok"))
     if call.id in turn.replay.intents:
         return await _finish(turn, run, tool, call, _recover(turn, run, tool, call, gatekeeper))
@@ -68,11 +68,10 @@ async def _finish(
     started = time.monotonic()
     result = await work
     text = _as_text(result.value)
-    if not (result.outcome == "ok" and _is_fixed(tool, result.value)):
-        run.label |= result_label(tool, run.agent.name)
+    run.label |= result.label
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, result.outcome, text, milliseconds))
+    turn.record(ToolFinished(stamp, call, result.outcome, text, milliseconds, result.label))
     return ToolAnswer(_message(turn, call, text, failed=result.outcome != "ok"))
 
 
@@ -87,24 +86,29 @@ async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gateke
             return await _invoke(turn, run, tool, call, tool.function)
         if found.outcome == "ok" and found.value is not None:
             return found
-    return _Result("in_doubt", say("in_doubt", tool=tool.name))
+    return _Result("in_doubt", say("in_doubt", tool=tool.name), tool.label(run.agent.name))
 
 
 async def _invoke(
     turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, function: ToolFunction | None
 ) -> _Result:
     assert function is not None  # call_tool refuses a tool without a function
-    info = (CallInfo(turn.session_id, turn.id, run.agent.name, call.id),) if tool.needs == (CallInfo,) else ()
+    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label)
+    label = tool.label(run.agent.name)
     try:
         async with asyncio.timeout(tool.timeout):
-            return _Result("ok", await function(*info, **call.arguments))
+            value = await function(*((info,) if tool.needs else ()), **call.arguments)
     except ToolError as error:
-        return _Result("error", str(error))
+        return _Result("error", str(error), label)
     except TimeoutError:
-        return _Result("error", f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped")
+        text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
+        return _Result("error", text, label)
     except Exception as error:
         _log.exception("the tool '%s' raised", tool.name)
-        return _Result("error", f"'{tool.name}' failed: {type(error).__name__}: {error}")
+        return _Result("error", f"'{tool.name}' failed: {type(error).__name__}: {error}", label)
+    if isinstance(value, Labelled):
+        return _Result("ok", value.value, value.label)
+    return _Result("ok", value, CLEAN if _is_fixed(tool, value) else label)
 
 
 def _refuse(
@@ -116,7 +120,8 @@ def _refuse(
     outcome: Literal["refused", "denied"] = "refused",
     mistake: bool = False,
 ) -> ToolAnswer:
-    turn.record(ToolFinished(turn.stamp(run.agent.name, run.delegation_id), call, outcome, text, 0.0))
+    stamp = turn.stamp(run.agent.name, run.delegation_id)
+    turn.record(ToolFinished(stamp, call, outcome, text, 0.0, CLEAN))
     return ToolAnswer(_message(turn, call, text, failed=True), mistake)
 
 
@@ -134,15 +139,6 @@ def _argument_problems(tool: Tool, call: ToolCall) -> str:
 def _is_fixed(tool: Tool, value: JsonValue) -> bool:
     """A result that cannot carry anybody's text leaves the label as it is."""
     return tool.fixed_result is not None and not any(find_problems(tool.fixed_result, value))
-
-
-def _was_fixed(tool: Tool, text: str) -> bool:
-    """The same of a result that is on record as text."""
-    try:
-        value = cast("JsonValue", json.loads(text))
-    except ValueError:
-        value = text
-    return _is_fixed(tool, value) or _is_fixed(tool, text)
 
 
 def _as_text(value: JsonValue) -> str:

@@ -3,10 +3,12 @@
 import re
 import time
 import unicodedata
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+from sestet.core.label import Label, Origin
 from sestet.storage.database import Database
+from sestet.storage.labels import label_columns, label_from
 
 # Nodes come out of the queue by depth, so the limit on rows only ever cuts off the farthest.
 _TRAVERSE = """
@@ -39,10 +41,7 @@ class TripleRow(NamedTuple):
     session_id: str
     turn_id: str
     created_at: float
-
-
-# The keys at the end of a row are only for finding it.
-_WIDTH = len(TripleRow._fields)
+    label: Label
 
 
 class Step(NamedTuple):
@@ -66,22 +65,23 @@ class GraphStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, subject: str, predicate: str, object: str, session_id: str, turn_id: str) -> TripleRow:
+    def add(self, subject: str, predicate: str, object: str, origin: Origin) -> TripleRow:
         """Store a fact. One that is known already is returned as it was stored the first time."""
         edge = (node_key(subject), predicate_name(predicate), node_key(object))
         with self._database.transaction():
             self._database.execute(
-                "INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                "INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
                 (
                     *(_tidy(subject), edge[1], _tidy(object)),
-                    *(session_id, turn_id, time.time()),
+                    *(origin.session_id, origin.turn_id, time.time()),
                     *(edge[0], edge[2]),
+                    *label_columns(origin.label),
                 ),
             )
             row = self._database.execute(
                 "SELECT * FROM triples WHERE subject_key = ? AND predicate = ? AND object_key = ?", edge
             ).only()
-        return TripleRow(*row[:_WIDTH])
+        return _row(row)
 
     def query(
         self, subject: str = "", predicate: str = "", object: str = "", limit: int = 100
@@ -98,7 +98,7 @@ class GraphStore:
             f"SELECT * FROM triples WHERE {condition} ORDER BY id LIMIT ?",  # noqa: S608 - names from above
             (*wanted.values(), limit),
         )
-        return [TripleRow(*row[:_WIDTH]) for row in rows]
+        return [_row(row) for row in rows]
 
     def traverse(self, start: str, depth: int, limit: int) -> Traversal:
         """The facts within some steps of a node, in both directions, the nearest first, each once."""
@@ -109,8 +109,8 @@ class GraphStore:
         )
         steps: list[Step] = []
         met, depths = {node_key(start)}, dict[str, int]()
-        for *columns, subject_key, object_key, away in rows[:limit]:
-            step = Step(TripleRow(*columns), away)
+        for *columns, away in rows[:limit]:
+            step, (subject_key, object_key) = Step(_row(columns), away), columns[-5:-3]
             steps.append(step)
             # Facts come by depth, so a node that was not met before is exactly as far as its fact.
             for key, node in ((subject_key, step.triple.subject), (object_key, step.triple.object)):
@@ -118,6 +118,11 @@ class GraphStore:
                     met.add(key)
                     depths[node] = away
         return Traversal(tuple(steps), depths, len(rows) <= limit)
+
+
+def _row(columns: Sequence[Any]) -> TripleRow:
+    """The keys near the end are only for finding it."""
+    return TripleRow(*columns[:-5], label=label_from(*columns[-3:]))
 
 
 def node_key(text: str) -> str:

@@ -13,6 +13,7 @@ from sestet.core.event import (
     Event,
     ModelCalled,
     Stamp,
+    ToolFinished,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
@@ -34,6 +35,8 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     **{event: event_fields(event) for event in EVENTS},
     **{record: tuple(field.name for field in fields(record)) for record in (ToolCall, Usage, Label)},
 }
+#: Of a result that was recorded before results had labels: the worst.
+_UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 #: The state that a turn is in after an event.
 _STATES: dict[type[Event], str] = {
     TurnFinished: "finished",
@@ -199,7 +202,9 @@ def decode(stamp: Stamp, kind: str, data: str) -> Event:
     values = cast("dict[str, object]", json.loads(data))
     if "usage" in values:
         values["usage"] = Usage(**cast("dict[str, int]", values["usage"]))
-    if "label" in values:
+    if kind == ToolFinished.kind and "label" not in values:
+        values["label"] = _UNLABELLED
+    elif "label" in values:
         label = cast("dict[str, object]", values["label"])
         values["label"] = Label(bool(label["untrusted"]), bool(label["private"]), _texts(label["sources"]))
     for name in ("sources", "waiting_for"):

@@ -1,10 +1,12 @@
 """Knowledge that was saved under a key, found again by full text."""
 
 import time
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
+from sestet.core.label import Label, Origin
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any
+from sestet.storage.labels import label_columns, label_from
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
 
@@ -19,6 +21,7 @@ class KnowledgeRow(NamedTuple):
     turn_id: str
     created_at: float
     updated_at: float
+    label: Label
 
 
 class KnowledgeHit(NamedTuple):
@@ -34,21 +37,31 @@ class KnowledgeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, key: str, content: str, category: Category, session_id: str, turn_id: str) -> KnowledgeRow:
+    def save(self, key: str, content: str, category: Category, origin: Origin) -> KnowledgeRow:
         """Store an entry, or replace the one of that key. The same content again changes nothing."""
         now = time.time()
         with self._database.transaction():
             self._database.execute(
-                """INSERT INTO knowledge VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)
+                """INSERT INTO knowledge VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                    ON CONFLICT (key) DO UPDATE SET
                        content = excluded.content, category = excluded.category,
                        session_id = excluded.session_id, turn_id = excluded.turn_id,
-                       updated_at = excluded.updated_at
+                       updated_at = excluded.updated_at, untrusted = excluded.untrusted,
+                       private = excluded.private, sources = excluded.sources
                    WHERE content <> excluded.content OR category <> excluded.category""",
-                (key, content, category, session_id, turn_id, now, now),
+                (
+                    key,
+                    content,
+                    category,
+                    origin.session_id,
+                    origin.turn_id,
+                    now,
+                    now,
+                    *label_columns(origin.label),
+                ),
             )
             row = self._database.execute("SELECT * FROM knowledge WHERE key = ?", (key,)).only()
-        return KnowledgeRow(*row)
+        return _row(row)
 
     def search(self, query: str, limit: int) -> list[KnowledgeHit]:
         """The best matches first; a query that holds only common words finds the latest."""
@@ -61,10 +74,14 @@ class KnowledgeStore:
                WHERE knowledge_index MATCH ? ORDER BY score DESC, knowledge.id DESC LIMIT ?""",
             (expression, limit),
         )
-        return [KnowledgeHit(KnowledgeRow(*columns), score) for *columns, score in rows]
+        return [KnowledgeHit(_row(row[:-1]), row[-1]) for row in rows]
 
     def latest(self, limit: int) -> list[KnowledgeRow]:
         rows = self._database.execute(
             "SELECT * FROM knowledge ORDER BY updated_at DESC, id DESC LIMIT ?", (limit,)
         )
-        return [KnowledgeRow(*row) for row in rows]
+        return [_row(row) for row in rows]
+
+
+def _row(columns: tuple[Any, ...]) -> KnowledgeRow:
+    return KnowledgeRow(*columns[:-3], label=label_from(*columns[-3:]))

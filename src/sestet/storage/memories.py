@@ -3,8 +3,10 @@
 import time
 from typing import NamedTuple
 
+from sestet.core.label import Label, Origin
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
+from sestet.storage.labels import label_columns, label_from
 
 
 class MemoryRow(NamedTuple):
@@ -13,6 +15,7 @@ class MemoryRow(NamedTuple):
     session_id: str
     turn_id: str
     created_at: float
+    label: Label
 
 
 class MemoryStore:
@@ -21,12 +24,12 @@ class MemoryStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, text: str, session_id: str, turn_id: str) -> MemoryRow:
+    def add(self, text: str, origin: Origin) -> MemoryRow:
         cursor = self._database.execute(
-            "INSERT INTO memories (text, session_id, turn_id, created_at) VALUES (?, ?, ?, ?) RETURNING *",
-            (text, session_id, turn_id, time.time()),
+            "INSERT INTO memories VALUES (NULL, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+            (text, origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label)),
         )
-        return MemoryRow(*cursor.only())
+        return _rows(cursor)[0]
 
     def find(self, query: str, limit: int) -> list[MemoryRow]:
         """The best matches first; a query that holds only common words finds the latest."""
@@ -45,4 +48,4 @@ class MemoryStore:
 
 
 def _rows(cursor: Rows) -> list[MemoryRow]:
-    return [MemoryRow(*row) for row in cursor]
+    return [MemoryRow(*row[:-3], label=label_from(*row[-3:])) for row in cursor]

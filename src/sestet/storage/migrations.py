@@ -1,5 +1,34 @@
 """The schema of the database as an append-only list: a migration that has landed is never edited."""
 
+# ruff: noqa: S608 - every part of every statement is written in this file
+
+
+def _kept_in_passages(
+    table: str, title: str, text: str, source: str, session_id: str = "session_id", at: str = "created_at"
+) -> str:
+    """Triggers that give every row of a table its passage, and the passages of the rows that are there.
+
+    The other arguments are expressions over the table's columns.
+    """
+    passage = f"""INSERT INTO passages
+        SELECT NULL, '{table}', id, {title}, {text}, {source}, {session_id}, untrusted, private, sources, {at}
+        FROM {table}"""
+    removal = f"DELETE FROM passages WHERE collection = '{table}' AND item_id = old.id;"
+    return f"""
+    CREATE TRIGGER {table}_into_passages AFTER INSERT ON {table} BEGIN
+        {passage} WHERE id = new.id;
+    END;
+    CREATE TRIGGER {table}_out_of_passages AFTER DELETE ON {table} BEGIN
+        {removal}
+    END;
+    CREATE TRIGGER {table}_anew_in_passages AFTER UPDATE ON {table} BEGIN
+        {removal}
+        {passage} WHERE id = new.id;
+    END;
+    {passage};
+    """
+
+
 MIGRATIONS: tuple[str, ...] = (
     # 1: conversations and their facts
     """
@@ -148,4 +177,60 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX grants_by_tool ON grants (agent, tool);
     CREATE INDEX turns_by_state ON turns (state) WHERE state IN ('running', 'paused');
     """,
+    # 7: where each row's content came from; what was stored before counts as the worst
+    """
+    ALTER TABLE memories ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE memories ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE memories ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE observations ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE observations ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE observations ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE reflections ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE reflections ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE reflections ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE triples ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE triples ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE triples ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE knowledge ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE knowledge ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE knowledge ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
+    """,
+    # 8: every text that can be retrieved, in one place, which triggers keep in step with the others;
+    # a passage without a vector in the space of the present embedding is work to be done
+    """
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        collection TEXT NOT NULL CHECK (collection IN
+            ('memories', 'knowledge', 'learnings', 'observations', 'reflections', 'documents')),
+        item_id INTEGER NOT NULL,
+        title TEXT NOT NULL,
+        text TEXT NOT NULL,
+        source TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        untrusted INTEGER NOT NULL,
+        private INTEGER NOT NULL,
+        sources TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        UNIQUE (collection, item_id)
+    ) STRICT;
+    CREATE VIRTUAL TABLE passages_index USING fts5 (title, text, content='passages', content_rowid='id',
+        tokenize='porter unicode61 remove_diacritics 2');
+    CREATE TRIGGER passages_inserted AFTER INSERT ON passages BEGIN
+        INSERT INTO passages_index (rowid, title, text) VALUES (new.id, new.title, new.text);
+    END;
+    CREATE TRIGGER passages_deleted AFTER DELETE ON passages BEGIN
+        INSERT INTO passages_index (passages_index, rowid, title, text)
+        VALUES ('delete', old.id, old.title, old.text);
+    END;
+    CREATE TABLE vectors (
+        passage_id INTEGER PRIMARY KEY REFERENCES passages (id) ON DELETE CASCADE,
+        space TEXT NOT NULL,
+        vector BLOB NOT NULL
+    ) STRICT;
+    CREATE INDEX vectors_by_space ON vectors (space);
+    """
+    + _kept_in_passages("memories", "''", "text", "'told on ' || date(created_at, 'unixepoch')")
+    + _kept_in_passages("observations", "''", "text", "'session ' || session_id")
+    + _kept_in_passages("reflections", "''", "text", "'session ' || session_id")
+    + _kept_in_passages("knowledge", "key", "content", "key", session_id="''", at="updated_at"),
 )

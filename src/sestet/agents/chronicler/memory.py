@@ -41,7 +41,7 @@ async def memory_remember(
     if known is not None and known.turn_id != call.turn_id:
         return f"Already remembered: {known.text} ({day(known.created_at)})"
     if known is None:
-        known = memories.add(fact, call.session_id, call.turn_id)
+        known = memories.add(fact, call.origin)
     return f"Remembered: {known.text}"
 
 

@@ -113,8 +113,7 @@ async def graph_add(
         given(subject, "subject"),
         given(predicate, "predicate", 100),
         given(object, "object"),
-        call.session_id,
-        call.turn_id,
+        call.origin,
     )
     if row.turn_id == call.turn_id:
         return f"Added to the graph: {_show(row)}"

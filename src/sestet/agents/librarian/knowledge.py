@@ -42,7 +42,7 @@ async def save_knowledge(
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
     content = checked(content, "content", _CONTENT_LENGTH)
     key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
-    row = knowledge.save(key, content, category, call.session_id, call.turn_id)
+    row = knowledge.save(key, content, category, call.origin)
     if row.turn_id != call.turn_id:
         return f"Already saved: {row.key} ({row.category}, {day(row.updated_at)})"
     if row.created_at != row.updated_at:
