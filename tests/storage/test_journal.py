@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sestet.core.errors import StorageError
@@ -53,6 +53,9 @@ ANY_EVENT = st.one_of(*(st.builds(kind, **EVENTS_WITH_CALLS.get(kind, {})) for k
 
 @given(ANY_EVENT)
 def test_every_event_is_read_back_as_it_was_written(event: Event) -> None:
+    # No clock gives a time that is not even equal to itself.
+    assume("NaN" not in encode(event))
+
     assert decode(event.stamp, event.kind, encode(event)) == event
 
 
