@@ -26,6 +26,12 @@ def watched_connections(watch: Watch) -> Generator[list[sqlite3.Connection]]:
             watch("after", sql, parameters)
             return cursor
 
+        def executemany(self, sql: str, parameters: Any, /) -> sqlite3.Cursor:
+            cursor = self.cursor()
+            for row in parameters:
+                cursor = self.execute(sql, row)
+            return cursor
+
     def connect(*positional: Any, **named: Any) -> sqlite3.Connection:
         opened.append(_connect(*positional, **named, factory=Watched))
         return opened[-1]

@@ -66,6 +66,7 @@ class Gatekeeper:
         approval_id = f"{turn.id}-{call.id}"
         expires_at = time.time() + self.patience
         event = ApprovalRequested(stamp, approval_id, call, verdict.reason, verdict.sources, expires_at)
+        turn.flush()
         self.approvals.ask(event, pattern)
         turn.show(event)
         turn.waiting_for.append(approval_id)
@@ -105,10 +106,11 @@ class Gatekeeper:
         if not approval_id:
             # What cannot be undone or asked about later must survive a power cut.
             turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
-        elif self.approvals.use(approval_id, intent):
-            turn.show(intent)
-        else:
+            return True
+        turn.flush()
+        if not self.approvals.use(approval_id, intent):
             return False
+        turn.show(intent)
         return True
 
 

@@ -63,7 +63,7 @@ class History:
         """Keep a turn that has just ended, so that the next one need not read it."""
         last, turns = self._kept.pop(turn.session_id, (-1, []))
         # What is not the next turn from its beginning to its end is read from the journal instead.
-        ended = bool(turn.log) and isinstance(turn.log[-1], _ENDS)
+        ended = turn.error is None and isinstance(turn.log[-1], _ENDS)
         if turn.resumed or not ended or last != turn.number - 1:
             return
         self._kept[turn.session_id] = (turn.number, self._fitting([*turns, past_turn(turn.log)]))

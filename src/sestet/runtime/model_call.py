@@ -22,6 +22,7 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
         run.calls += len(recorded.calls)
         return _spent(turn, run, ModelReply(recorded.text, recorded.calls, recorded.usage))
     turn.spend_model_call()
+    await turn.settle()
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     started = time.monotonic()
     visible = RejectFilter()

@@ -27,6 +27,7 @@ async def ask_remote(
     # It may act on the request, and nobody here could tell: so there is an intent, as before any effect.
     if not gatekeeper.start(turn, run, sink, transfer.call, clearance.approval_id):
         return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
+    await turn.settle()
     run.label |= remote_label(agent.name)
     try:
         text = await agent.remote.ask(transfer.request)

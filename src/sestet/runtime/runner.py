@@ -7,7 +7,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
@@ -57,46 +57,50 @@ class Runner:
         self._limits = limits
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
-    async def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+    def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
+        return self._follow(self._plan_new(session_id, text, can_ask))
+
+    def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+        """The rest of a turn that was paused, or cut off by a crash."""
+        return self._follow(self._plan_rest(turn_id, can_ask))
+
+    @asynccontextmanager
+    async def _plan_new(self, session_id: str, text: str, can_ask: bool) -> AsyncGenerator[TurnPlan]:
         require_usable(session_id, text)
         async with self._locks.hold(session_id):
             # Half characters can be stored by no database and read by no model.
-            plan = TurnPlan(session_id, text.encode("utf-8", "replace").decode(), can_ask)
-            async with aclosing(self._follow(Turn(plan, self._journal, self._limits))) as events:
-                async for event in events:
-                    yield event
+            text = text.encode("utf-8", "replace").decode()
+            yield TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask)
 
-    async def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
-        """The rest of a turn that was paused, or cut off by a crash."""
+    @asynccontextmanager
+    async def _plan_rest(self, turn_id: str, can_ask: bool) -> AsyncGenerator[TurnPlan]:
         async with self._open_turn(turn_id) as row:
             past = replay(self._journal.events_of(turn_id))
-            plan = TurnPlan(row.session_id, past.text, can_ask, turn_id, past)
-            async with aclosing(self._follow(Turn(plan, self._journal, self._limits))) as events:
-                async for event in events:
-                    yield event
+            yield TurnPlan(row.session_id, row.number, past.text, can_ask, turn_id, past)
 
-    async def _follow(self, turn: Turn) -> AsyncGenerator[Event]:
-        if turn.resumed:
-            turn.record(TurnResumed(turn.stamp("user")))
-        else:
-            turn.record(TurnStarted(turn.stamp("user"), turn.text))
-        task = asyncio.create_task(self._conduct(turn))
-        task.add_done_callback(lambda task: _close(turn, task))
-        self._running[turn.session_id] = (turn, task)
-        try:
-            async for event in turn.events():
-                yield event
-            await asyncio.wait([task])
-            if turn.error is not None:
-                raise turn.error
-            if not task.cancelled():
-                task.result()
-        finally:
-            # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
-            task.cancel()
-            await asyncio.wait([task])
-            del self._running[turn.session_id]
+    async def _follow(self, planning: AbstractAsyncContextManager[TurnPlan]) -> AsyncGenerator[Event]:
+        """The events of a turn as they are written; its session is held until it has ended."""
+        async with planning as plan:
+            turn = Turn(plan, self._journal, self._limits)
+            stamp = turn.stamp("user")
+            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
+            task = asyncio.create_task(self._conduct(turn))
+            task.add_done_callback(lambda task: _close(turn, task))
+            self._running[turn.session_id] = (turn, task)
+            try:
+                async for event in turn.events():
+                    yield event
+                if turn.error is not None:
+                    raise turn.error
+            finally:
+                # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
+                if not task.done():
+                    task.cancel()
+                    await asyncio.wait([task])
+                self._journal.commit()
+                self._history.add(turn)
+                del self._running[turn.session_id]
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
@@ -139,36 +143,35 @@ class Runner:
             run = self._open_conversation(turn)
             async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(turn, run)
-            self._end(turn, run, outcome)
+            end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            turn.record(TurnFailed(turn.stamp(root), "timeout", _apology(cause)))
+            end = TurnFailed(turn.stamp(root), "timeout", _apology(cause))
         except asyncio.CancelledError:
-            turn.record(TurnCancelled(turn.stamp("user")))
-        except StorageError:
-            raise
+            end = TurnCancelled(turn.stamp("user"))
+        except StorageError as error:
+            turn.on_failed(error)
+            return
         except Exception as bug:
             _log.exception("turn %s failed on a bug", turn.id)
             cause = f"something went wrong inside Sestet: {type(bug).__name__}: {bug}"
-            turn.record(TurnFailed(turn.stamp(root), "failed", _apology(cause)))
-        finally:
-            self._history.add(turn)
+            end = TurnFailed(turn.stamp(root), "failed", _apology(cause))
+        if turn.error is None:
+            turn.record(end)
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
-        number = turn.number = self._journal.turn_number(turn.id)
-        past = self._history.before(turn.session_id, number)
+        past = self._history.before(turn.session_id, turn.number)
         turn.user_words = f"{past.user_words}\n{turn.text}"
         return AgentRun(self._root, [*past.messages, UserMessage(turn.text)], label=past.label)
 
-    def _end(self, turn: Turn, run: AgentRun, outcome: Outcome) -> None:
+    def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
         if outcome.kind == "ok":
             stamp = turn.stamp(outcome.author)
-            turn.record(TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label))
-        elif outcome.kind == "paused":
-            turn.record(TurnPaused(turn.stamp(self._root.name), tuple(turn.waiting_for)))
-        else:
-            cause = outcome.cause or outcome.kind
-            turn.record(TurnFailed(turn.stamp(self._root.name), outcome.kind, _apology(cause)))
+            return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label)
+        stamp = turn.stamp(self._root.name)
+        if outcome.kind == "paused":
+            return TurnPaused(stamp, tuple(turn.waiting_for))
+        return TurnFailed(stamp, outcome.kind, _apology(outcome.cause or outcome.kind))
 
 
 def require_usable(session_id: str, text: str) -> None:
@@ -183,10 +186,8 @@ def require_usable(session_id: str, text: str) -> None:
 
 def _close(turn: Turn, task: asyncio.Task[None]) -> None:
     """A task that is cancelled before its first step cannot record that itself."""
-    if task.cancelled():
-        # The reader is told what the turn keeps.
-        with suppress(StorageError):
-            turn.record(TurnCancelled(turn.stamp("user")))
+    if task.cancelled() and turn.error is None:
+        turn.record(TurnCancelled(turn.stamp("user")))
     turn.close()
 
 

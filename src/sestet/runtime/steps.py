@@ -179,7 +179,7 @@ class Steps:
         try:
             outcome = await self._supervise(turn, parent, transfer, run)
         except StorageError as error:
-            turn.error = error
+            turn.on_failed(error)
             raise
         finally:
             milliseconds = (time.monotonic() - started) * 1000

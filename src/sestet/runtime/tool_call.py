@@ -58,6 +58,8 @@ async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatek
         return _refuse(turn, run, call, clearance.text, outcome="denied")
     if not gatekeeper.start(turn, run, tool, call, clearance.approval_id):
         return _refuse(turn, run, call, say("nobody_answered", tool=tool.name), outcome="denied")
+    if tool.recovery != "pure":
+        await turn.settle()
     return await _finish(turn, run, tool, call, _invoke(turn, run, tool, call, tool.function))
 
 

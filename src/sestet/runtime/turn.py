@@ -71,6 +71,8 @@ class TurnPlan:
     """What a turn is started with: a new one has nothing behind it."""
 
     session_id: str
+    #: Its place in the session.
+    number: int
     text: str
     #: Whether a person can be asked while it runs or later; if not, the answer is no.
     can_ask: bool = True
@@ -84,6 +86,7 @@ class Turn:
     def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
         self.id = plan.id
+        self.number = plan.number
         self.text = plan.text
         self.can_ask = plan.can_ask
         self.limits = limits
@@ -91,8 +94,6 @@ class Turn:
         self.replay = plan.replay or Replay()
         #: The person's own words, as far as they are still in the conversation.
         self.user_words = plan.text
-        #: Its place in the session.
-        self.number = 0
         self.rounds = 0
         self.usage = Usage()
         #: Agents that declined; they are not asked again in this turn.
@@ -112,6 +113,7 @@ class Turn:
         #: What happened since it was started or resumed, without the pieces of streamed text.
         self.log: list[Event] = []
         self._unread: deque[Event] = deque()
+        self._unwritten = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
 
@@ -120,21 +122,46 @@ class Turn:
         return Stamp(self.session_id, self.id, self._seq, author, delegation_id, time.time())
 
     def record(self, event: Event, *, sync: bool = False) -> None:
-        """Write the event, then show it; never the other way round, and never twice."""
+        """Have the event written; it is shown once it is, never before, and never twice."""
+        if self.error is not None:
+            raise self.error
         if self.resumed and self.replay.has(event):
             return
-        try:
-            self._journal.append(event, sync=sync)
-        except StorageError as error:
-            self.error = error
-            raise
-        self.show(event)
+        self._keep(event)
+        self._unwritten += 1
+        self._journal.stage(event, self, sync=sync)
 
     def show(self, event: Event) -> None:
-        """Hand on an event that is already written."""
+        """Hand on an event that was written together with something else."""
+        self._keep(event)
+        self._unread.append(event)
+        self._wake()
+
+    def _keep(self, event: Event) -> None:
         if not isinstance(event, TextStreamed):
             self.log.append(event)
+
+    async def settle(self) -> None:
+        """Go on only when all that was recorded is written: before an effect, and before a model is paid."""
+        if self._unwritten:
+            # The journal's commit is due before this task is again.
+            await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+
+    def flush(self) -> None:
+        """Have all that was recorded written at once."""
+        self._journal.commit()
+        if self.error is not None:
+            raise self.error
+
+    def on_written(self, event: Event) -> None:
+        self._unwritten -= 1
         self._unread.append(event)
+        self._wake()
+
+    def on_failed(self, error: StorageError) -> None:
+        self.error = error
         self._wake()
 
     def close(self) -> None:
@@ -146,11 +173,11 @@ class Turn:
             self._news.set_result(None)
 
     async def events(self) -> AsyncIterator[Event]:
-        """Every event as it is recorded, until the turn is closed."""
+        """Every event as it is written, until the turn is closed or the storage fails."""
         while True:
             while self._unread:
                 yield self._unread.popleft()
-            if self._closed:
+            if self.error is not None or (self._closed and not self._unwritten):
                 return
             self._news = asyncio.get_running_loop().create_future()
             await self._news

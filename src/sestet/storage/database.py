@@ -61,6 +61,13 @@ class Database:
         except sqlite3.Error as error:
             raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
 
+    def execute_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
+        """Run one statement for each row."""
+        try:
+            self.connection.executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+
     def _use_write_ahead_log(self) -> None:
         """Two processes may make the file at once, and for this statement SQLite does not wait by itself."""
         give_up = time.monotonic() + _BUSY_SECONDS

@@ -1,18 +1,22 @@
 """The event log: the source of truth of every conversation.
 
 Events go in before anybody sees them; sessions and turns are projections kept in the same transaction.
+What all running turns record within one round of the event loop is written in one transaction.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from typing import NamedTuple, cast
+from typing import NamedTuple, Protocol, cast
 
+from sestet.core.errors import StorageError
 from sestet.core.event import (
     EVENTS,
     Event,
     ModelCalled,
     Stamp,
+    TextStreamed,
     ToolFinished,
     TurnCancelled,
     TurnFailed,
@@ -37,6 +41,7 @@ _FIELDS: dict[type, tuple[str, ...]] = {
 }
 #: Of a result that was recorded before results had labels: the worst.
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
+_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: The state that a turn is in after an event.
 _STATES: dict[type[Event], str] = {
     TurnFinished: "finished",
@@ -62,47 +67,101 @@ class TurnRow(NamedTuple):
     state: str
 
 
+class Writer(Protocol):
+    """Whoever has events written, and hears what became of them."""
+
+    def on_written(self, event: Event) -> None: ...
+
+    def on_failed(self, error: StorageError) -> None: ...
+
+
+class _Staged(NamedTuple):
+    event: Event
+    columns: tuple[str | int | float, ...]
+    writer: Writer | None
+
+
 class Journal:
-    """Appends events, and reads them back."""
+    """Writes events, and reads them back."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._staged: list[_Staged] = []
+        self._sync = False
+        #: Turn → the places in it whose streamed pieces of text may be in the file.
+        self._pieces: dict[str, set[str]] = {}
 
-    def append(self, event: Event, *, sync: bool = False) -> None:
-        """Write one event; when this returns, a killed process no longer loses it."""
-        if isinstance(event, TurnStarted):
-            with self._database.transaction():
+    def stage(self, event: Event, writer: Writer, *, sync: bool = False) -> None:
+        """Have one event written before the event loop comes back to any task that is waiting now."""
+        staged = _Staged(event, _columns(event), writer)
+        if not self._staged:
+            asyncio.get_running_loop().call_soon(self.commit)
+        self._staged.append(staged)
+        self._sync = self._sync or sync
+
+    def append(self, event: Event) -> None:
+        """Write one event at once; when this returns, a killed process no longer loses it."""
+        error = self._try_to_write([_Staged(event, _columns(event), None)], sync=False)
+        if error is not None:
+            raise error
+
+    def commit(self) -> None:
+        """Write what is staged, all of it in one transaction, and tell whoever staged it."""
+        staged, self._staged = self._staged, []
+        sync, self._sync = self._sync, False
+        if not staged:
+            return
+        error = self._try_to_write(staged, sync)
+        turns = {each.event.stamp.turn_id for each in staged}
+        if error is None or len(turns) == 1:
+            _tell(staged, error)
+            return
+        # Perhaps only one of them cannot be written: the others must not fail with it.
+        for turn_id in turns:
+            part = [each for each in staged if each.event.stamp.turn_id == turn_id]
+            _tell(part, self._try_to_write(part, sync))
+
+    def _try_to_write(self, staged: list[_Staged], sync: bool) -> StorageError | None:
+        try:
+            with self._database.transaction(sync=sync):
+                self._write(staged)
+        except StorageError as error:
+            return error
+        except Exception as bug:
+            # Somebody waits for every event, so whatever it was has to reach them.
+            return StorageError(f"the journal could not be written: {type(bug).__name__}: {bug}")
+        for event, _, _ in staged:
+            if type(event) in _STATES:
+                self._pieces.pop(event.stamp.turn_id, None)
+        return None
+
+    def _write(self, staged: list[_Staged]) -> None:
+        """The events, and what follows from them."""
+        whole = {
+            (event.stamp.turn_id, event.stamp.delegation_id): event.stamp.seq
+            for event, _, _ in staged
+            if isinstance(event, ModelCalled)
+        }
+        rows: list[tuple[str | int | float, ...]] = []
+        for event, columns, _ in staged:
+            stamp = event.stamp
+            if isinstance(event, TurnStarted):
                 self._open_turn(event)
-                self.insert(event)
-        elif isinstance(event, ModelCalled):
-            with self._database.transaction():
-                self.insert(event)
-                self._fold_text(event.stamp)
-        elif (state := _STATES.get(type(event))) is not None:
-            with self._database.transaction():
-                self.insert(event)
-                self._mark_turn(event.stamp, state)
-        elif sync:
-            with self._database.transaction(sync=True):
-                self.insert(event)
-        else:
-            self.insert(event)
+            elif isinstance(event, TextStreamed):
+                if stamp.seq < whole.get((stamp.turn_id, stamp.delegation_id), 0):
+                    # The whole reply goes in with it, so the piece is not needed.
+                    continue
+                self._pieces.setdefault(stamp.turn_id, set()).add(stamp.delegation_id)
+            elif isinstance(event, ModelCalled):
+                self._fold_text(stamp)
+            elif (state := _STATES.get(type(event))) is not None:
+                self._mark_turn(stamp, state)
+            rows.append(columns)
+        self._database.execute_many(_INSERT, rows)
 
     def insert(self, event: Event) -> None:
         """Write one event inside a transaction of the caller's."""
-        stamp = event.stamp
-        self._database.execute(
-            "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                stamp.turn_id,
-                stamp.seq,
-                event.kind,
-                stamp.author,
-                stamp.delegation_id,
-                stamp.at,
-                encode(event),
-            ),
-        )
+        self._database.execute(_INSERT, _columns(event))
 
     def _open_turn(self, event: TurnStarted) -> None:
         stamp = event.stamp
@@ -119,12 +178,16 @@ class Journal:
 
     def _mark_turn(self, stamp: Stamp, state: str) -> None:
         self._database.execute("UPDATE turns SET state = ? WHERE id = ?", (state, stamp.turn_id))
-        self._database.execute(
-            "UPDATE sessions SET updated_at = ? WHERE id = ?", (stamp.at, stamp.session_id)
-        )
+        if state == "running":
+            # The model that was cut off is asked again, so what it had said does not count.
+            self._database.execute(
+                "DELETE FROM events WHERE turn_id = ? AND kind = 'text_streamed'", (stamp.turn_id,)
+            )
 
     def _fold_text(self, stamp: Stamp) -> None:
         """The whole reply is written, so the pieces it was streamed in are no longer needed."""
+        if stamp.delegation_id not in self._pieces.get(stamp.turn_id, ()):
+            return
         self._database.execute(
             """DELETE FROM events
                WHERE turn_id = ? AND seq < ? AND kind = 'text_streamed' AND delegation_id = ?""",
@@ -153,8 +216,11 @@ class Journal:
         (seq,) = self._database.execute("SELECT max(seq) FROM events WHERE turn_id = ?", (turn_id,)).only()
         return seq or 0
 
-    def turn_number(self, turn_id: str) -> int:
-        (number,) = self._database.execute("SELECT number FROM turns WHERE id = ?", (turn_id,)).only()
+    def next_number(self, session_id: str) -> int:
+        """The place in its session that the next turn will have."""
+        (number,) = self._database.execute(
+            "SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session_id = ?", (session_id,)
+        ).only()
         return number
 
     def turn_state(self, turn_id: str) -> str:
@@ -188,13 +254,39 @@ def _decoded(rows: Rows) -> Iterator[Event]:
         yield decode(Stamp(*stamp), kind, data)
 
 
+def _tell(staged: list[_Staged], error: StorageError | None) -> None:
+    for event, _, writer in staged:
+        if writer is None:
+            continue
+        if error is None:
+            writer.on_written(event)
+        else:
+            writer.on_failed(error)
+
+
+def _columns(event: Event) -> tuple[str | int | float, ...]:
+    stamp = event.stamp
+    return (
+        stamp.turn_id,
+        stamp.seq,
+        event.kind,
+        stamp.author,
+        stamp.delegation_id,
+        stamp.at,
+        encode(event),
+    )
+
+
 def encode(event: Event) -> str:
     """An event's own facts as JSON, without its stamp."""
-    return json.dumps({name: getattr(event, name) for name in _FIELDS[type(event)]}, default=_as_dict)
+    return _to_json({name: getattr(event, name) for name in _FIELDS[type(event)]})
 
 
 def _as_dict(value: object) -> dict[str, object]:
     return {name: getattr(value, name) for name in _FIELDS[type(value)]}
+
+
+_to_json = json.JSONEncoder(default=_as_dict, check_circular=False).encode
 
 
 def decode(stamp: Stamp, kind: str, data: str) -> Event:
