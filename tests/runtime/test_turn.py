@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import aclosing
+from itertools import pairwise
 
 import pytest
 
@@ -111,6 +112,20 @@ async def test_history_leaves_the_prompt_when_the_context_budget_is_used_up(talk
 
     shown = [message.text for message in model.requests[-1].messages]
     assert shown == ["second", "b" * 1500, "third"]
+
+
+async def test_a_long_conversation_begins_with_the_same_words_for_a_while(talk: Conversation) -> None:
+    model = ScriptedModel(["r" * 90] * 60)
+    conversation = talk(model, context_tokens=500)
+    for number in range(60):
+        await drain(conversation, f"{number:010}")
+
+    beginnings = [request.messages[0].text for request in model.requests]
+
+    # Twenty turns fit; the next one makes six leave at once.
+    changes = sum(before != after for before, after in pairwise(beginnings))
+    assert changes == 7
+    assert all(sum(len(m.text) for m in request.messages[:-1]) <= 2000 for request in model.requests)
 
 
 async def test_several_delegations_in_one_reply_run_at_the_same_time(talk: Conversation) -> None:

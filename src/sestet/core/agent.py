@@ -80,5 +80,8 @@ class Agent:
 
     def sub_agent(self, name: str) -> "Agent | None":
         """The child of that name, however it was spelt."""
+        for agent in self.sub_agents:
+            if agent.name == name:
+                return agent
         wanted = normalise_name(name)
         return next((agent for agent in self.sub_agents if normalise_name(agent.name) == wanted), None)

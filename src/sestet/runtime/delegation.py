@@ -1,7 +1,7 @@
 """The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.message import ToolCall
@@ -66,7 +66,7 @@ def transfer_tool(agents: Sequence[Agent]) -> Tool:
     )
 
 
-def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal:
+def read_transfer(turn: Turn, root: Agent, tool: Tool, call: ToolCall) -> Transfer | Refusal:
     """Check a call of ``transfer_to_agent`` against the tree and the turn; a good one uses up a round."""
     name = call.arguments.get("agent_name")
     agent = root.sub_agent(name) if isinstance(name, str) else None
@@ -76,7 +76,7 @@ def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal
         return Refusal(say("wrong_name", name=shown, names=names), mistake=True)
     # The name was found although it may be spelt otherwise; the rest has to fit the schema.
     arguments = {**call.arguments, "agent_name": agent.name}
-    if problems := list(find_problems(transfer_tool(root.sub_agents).parameters, arguments)):
+    if problems := list(find_problems(tool.parameters, arguments)):
         told = "; ".join(f"{problem.where} {problem.message}" for problem in problems)
         return Refusal(say("bad_arguments", tool=TRANSFER, problems=told), mistake=True)
     request = str(arguments["request"]).strip()
@@ -88,9 +88,8 @@ def read_transfer(turn: Turn, root: Agent, call: ToolCall) -> Transfer | Refusal
     if turn.rounds >= turn.limits.rounds:
         return Refusal(say("rounds_used_up", rounds=str(turn.limits.rounds)))
     turn.rounds += 1
-    return Transfer(
-        replace(call, arguments=arguments), agent, request, arguments.get("reply") is True, turn.rounds
-    )
+    call = ToolCall(call.name, arguments, call.id)
+    return Transfer(call, agent, request, arguments.get("reply") is True, turn.rounds)
 
 
 def may_delegate(turn: Turn, root: Agent) -> bool:

@@ -1,6 +1,7 @@
 """The conversation as the root agent is shown it: the person's words, results, replies."""
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
@@ -24,6 +25,9 @@ _KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
 _MOST_SESSIONS = 256
 _CHARACTERS_PER_TOKEN = 4
+#: How much of the budget and of the turns is kept when one of them is exceeded.
+_SHARE_KEPT = 0.75
+_TURNS_KEPT = 38
 _STOPPED = "[The person stopped this turn before it was answered.]"
 
 
@@ -38,9 +42,25 @@ class PastTurn(NamedTuple):
 class Conversation(NamedTuple):
     """What the root agent is shown of a session, with what it says about trust."""
 
-    messages: tuple[Message, ...]
-    label: Label
-    user_words: str
+    turns: tuple[PastTurn, ...] = ()
+    messages: tuple[Message, ...] = ()
+    label: Label = CLEAN
+    user_words: str = ""
+    size: int = 0
+
+    def then(self, turn: PastTurn) -> "Conversation":
+        words = (message.text for message in turn.messages if isinstance(message, UserMessage))
+        return Conversation(
+            (*self.turns, turn),
+            self.messages + turn.messages,
+            self.label | turn.label,
+            "\n".join((self.user_words, *words)),
+            self.size + turn.size,
+        )
+
+
+#: No number is before the first.
+_NOTHING = (-1, Conversation())
 
 
 class History:
@@ -49,53 +69,54 @@ class History:
     def __init__(self, journal: Journal, tokens: int) -> None:
         self._journal = journal
         self._budget = tokens * _CHARACTERS_PER_TOKEN
-        #: By session: the number of the last turn that is in, and the turns.
-        self._kept: OrderedDict[str, tuple[int, list[PastTurn]]] = OrderedDict()
+        #: By session: the number of the last turn that is in, and the conversation up to it.
+        self._kept: OrderedDict[str, tuple[int, Conversation]] = OrderedDict()
 
     def before(self, session_id: str, number: int) -> Conversation:
         """The latest whole turns before turn ``number`` that fit the budget, oldest first."""
-        last, turns = self._kept.get(session_id, (-1, []))
-        if last != number - 1:
-            turns = self._load(session_id, number)
-        return _conversation(turns)
+        last, past = self._kept.get(session_id, _NOTHING)
+        return past if last == number - 1 else self._load(session_id, number)
 
     def add(self, turn: Turn) -> None:
         """Keep a turn that has just ended, so that the next one need not read it."""
-        last, turns = self._kept.pop(turn.session_id, (-1, []))
+        last, past = self._kept.pop(turn.session_id, _NOTHING)
         # What is not the next turn from its beginning to its end is read from the journal instead.
         ended = turn.error is None and isinstance(turn.log[-1], _ENDS)
         if turn.resumed or not ended or last != turn.number - 1:
             return
-        self._kept[turn.session_id] = (turn.number, self._fitting([*turns, past_turn(turn.log)]))
+        self._kept[turn.session_id] = (turn.number, self._fitting(past.then(past_turn(turn.log))))
         if len(self._kept) > _MOST_SESSIONS:
             self._kept.popitem(last=False)
 
-    def _load(self, session_id: str, before: int) -> list[PastTurn]:
+    def _load(self, session_id: str, before: int) -> Conversation:
         by_turn: dict[str, list[Event]] = {}
         for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
             by_turn.setdefault(event.stamp.turn_id, []).append(event)
-        turns = self._fitting([past_turn(events) for events in by_turn.values()])
+        past = self._fitting(_conversation(past_turn(events) for events in by_turn.values()))
         # A turn that is still open may end in another process, so then nothing is kept.
         if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
-            self._kept[session_id] = (before - 1, turns)
-        return turns
+            self._kept[session_id] = (before - 1, past)
+        return past
 
-    def _fitting(self, turns: list[PastTurn]) -> list[PastTurn]:
-        left = self._budget
-        for position in range(len(turns) - 1, -1, -1):
-            left -= turns[position].size
-            if left < 0:
-                return turns[position + 1 :]
-        return turns[-_MOST_TURNS:]
+    def _fitting(self, past: Conversation) -> Conversation:
+        """All of it, or its latest turns once it is too long.
+
+        Then room is made for several turns: what is shown has to begin with the same words for a while, since
+        vendors charge less for a beginning that they have seen.
+        """
+        if past.size <= self._budget and len(past.turns) <= _MOST_TURNS:
+            return past
+        turns, size = deque(past.turns), past.size
+        while len(turns) > 1 and (size > self._budget * _SHARE_KEPT or len(turns) > _TURNS_KEPT):
+            size -= turns.popleft().size
+        return _conversation(turns) if size <= self._budget else Conversation()
 
 
-def _conversation(turns: list[PastTurn]) -> Conversation:
-    label = CLEAN
+def _conversation(turns: Iterable[PastTurn]) -> Conversation:
+    past = Conversation()
     for turn in turns:
-        label |= turn.label
-    messages = tuple(message for turn in turns for message in turn.messages)
-    words = "\n".join(message.text for message in messages if isinstance(message, UserMessage))
-    return Conversation(messages, label, words)
+        past = past.then(turn)
+    return past
 
 
 def past_turn(events: list[Event]) -> PastTurn:

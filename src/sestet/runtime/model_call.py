@@ -3,10 +3,10 @@
 import logging
 import time
 from contextlib import aclosing
-from dataclasses import replace
 
 from sestet.core.errors import ModelError, SestetError
 from sestet.core.event import ModelCalled, TextStreamed
+from sestet.core.message import ToolCall
 from sestet.core.model import Model, ModelReply, ModelRequest, TextDelta
 from sestet.core.tool import Tool
 from sestet.runtime.reading import RejectFilter
@@ -42,7 +42,8 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
     if reply is None:
         raise ModelError(f"'{model.name}' ended without a reply")
     _show(turn, run, visible.rest())
-    reply = replace(reply, calls=tuple(replace(call, id=run.new_call_id()) for call in reply.calls))
+    calls = tuple(ToolCall(c.name, c.arguments, run.new_call_id(), c.malformed) for c in reply.calls)
+    reply = ModelReply(reply.text, calls, reply.usage)
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
     turn.record(ModelCalled(stamp, model.name, reply.text, reply.calls, reply.usage, milliseconds))

@@ -42,7 +42,7 @@ class Steps:
         self._root = root
         self._model_of = model_of
         self._gatekeeper = gatekeeper
-        self._transfer = (transfer_tool(root.sub_agents),)
+        self._transfer = transfer_tool(root.sub_agents)
         self._one_at_a_time = {agent.name: asyncio.Lock() for agent in root.sub_agents if agent.exclusive}
 
     async def work(self, turn: Turn, run: AgentRun) -> Outcome:
@@ -66,7 +66,7 @@ class Steps:
 
     def _offered_tools(self, turn: Turn, agent: Agent) -> tuple[Tool, ...]:
         if agent.tools is None:
-            return self._transfer if may_delegate(turn, agent) else ()
+            return (self._transfer,) if may_delegate(turn, agent) else ()
         return agent.tools if agent is self._root else (*agent.tools, REJECT_TOOL)
 
     def _read_text(self, turn: Turn, run: AgentRun, text: str) -> Outcome | None:
@@ -104,8 +104,9 @@ class Steps:
         for call in calls:
             if call.name == REJECT_TASK and run.agent is not self._root:
                 return Outcome("rejected", run.agent.name, cause=str(call.arguments.get("reason", "")))
-            run.repeats[call_key(call)] += 1
-            if run.repeats[call_key(call)] >= _REPEATS:
+            key = call_key(call)
+            run.repeats[key] += 1
+            if run.repeats[key] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
             message, mistake = await call_tool(turn, run, call, self._gatekeeper)
@@ -127,7 +128,7 @@ class Steps:
             if call.name != TRANSFER:
                 answer: Transfer | Refusal = Refusal(answer_invented_call(run.agent, call.name), mistake=True)
             else:
-                answer = read_transfer(turn, run.agent, call)
+                answer = read_transfer(turn, run.agent, self._transfer, call)
             if isinstance(answer, Transfer):
                 transfers.append(answer)
                 continue
@@ -151,6 +152,12 @@ class Steps:
     async def _run_delegations(self, turn: Turn, run: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
         label = run.label
         runs = [AgentRun(t.agent, [UserMessage(t.request)], f"d{t.number}", label) for t in transfers]
+        for transfer, child in zip(transfers, runs, strict=True):
+            if child.delegation_id not in turn.replay.results:
+                stamp, agent = turn.stamp(self._root.name, child.delegation_id), transfer.agent.name
+                turn.record(
+                    DelegationStarted(stamp, agent, transfer.request, transfer.reply, transfer.number)
+                )
         try:
             async with asyncio.TaskGroup() as group:
                 for transfer, child in zip(transfers, runs, strict=True):
@@ -172,8 +179,6 @@ class Steps:
             turn.usage += past.usage
             turn.count_past(run.delegation_id)
             return self._returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
-        opening = turn.stamp(self._root.name, run.delegation_id)
-        turn.record(DelegationStarted(opening, agent.name, transfer.request, transfer.reply, transfer.number))
         # What ends the whole turn ends this as well, and is on record before the turn's own end.
         outcome = Outcome("cancelled", agent.name, cause=TURN_STOPPED)
         try:
