@@ -98,9 +98,9 @@ class Runner:
                 if not task.done():
                     task.cancel()
                     await asyncio.wait([task])
-                self._journal.commit()
-                self._history.add(turn)
                 del self._running[turn.session_id]
+                turn.flush()
+                self._history.add(turn)
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""

@@ -151,7 +151,8 @@ class Turn:
 
     def flush(self) -> None:
         """Have all that was recorded written at once."""
-        self._journal.commit()
+        if self._unwritten:
+            self._journal.commit()
         if self.error is not None:
             raise self.error
 
