@@ -8,7 +8,6 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args, get_origin, get_type_hints
@@ -175,7 +174,7 @@ def _render_event(event: type[Event]) -> str:
 
 
 def render_stamp() -> str:
-    return _render_fields(Stamp, [field.name for field in fields(Stamp)])
+    return _render_fields(Stamp, Stamp._fields)
 
 
 def _render_fields(record: type, names: Sequence[str]) -> str:

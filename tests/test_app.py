@@ -1,6 +1,5 @@
 """The library as an embedding program sees it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -105,7 +104,7 @@ async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_
         first = await anext(events)
         while_running = app.unfinished_turns()
         # What a killed process leaves behind: the turn's beginning, and nobody at work on it.
-        app.journal.append(TurnStarted(replace(first.stamp, session_id="s2", turn_id="cut"), "hello"))
+        app.journal.append(TurnStarted(first.stamp._replace(session_id="s2", turn_id="cut"), "hello"))
         offered = app.unfinished_turns()
         async for _ in events:
             pass

@@ -2,9 +2,8 @@
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sestet.agents import NAMES, default_specs, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
@@ -36,8 +35,7 @@ if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
 
 
-@dataclass(frozen=True, slots=True)
-class Additions:
+class Additions(NamedTuple):
     """What a program that embeds the assistant adds to it."""
 
     tools: Sequence[Tool] = ()

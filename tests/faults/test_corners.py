@@ -256,7 +256,7 @@ class ExpensiveAnswers(PlanModel):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         async for item in super().stream(request):
             is_answer = isinstance(item, ModelReply) and not item.calls
-            yield replace(item, usage=Usage(10_000)) if is_answer else item
+            yield item._replace(usage=Usage(10_000)) if is_answer else item
 
 
 async def test_what_is_in_the_journal_is_taken_although_the_budget_is_used_up_by_now(tmp_path: Path) -> None:

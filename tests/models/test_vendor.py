@@ -7,7 +7,6 @@ import sys
 import traceback
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import replace
 
 import pytest
 from pydantic_ai.exceptions import ModelTimeoutError, UserError
@@ -76,7 +75,7 @@ async def reply(*events: Event) -> ModelReply:
 async def sent(*messages: UserMessage | AssistantMessage | ToolMessage) -> list[dict[str, object]]:
     """The messages as they arrive at the server, without the instruction."""
     async with model_at(said(text("ok"), finish())) as (model, server):
-        await items_of(model, replace(REQUEST, instruction="", messages=messages))
+        await items_of(model, REQUEST._replace(instruction="", messages=messages))
         return server.body["messages"]
 
 
@@ -196,7 +195,7 @@ async def test_a_request_on_the_wire_has_the_instruction_and_the_messages() -> N
         UserMessage("go on"),
     )
     async with model_at(said(text("ok"), finish())) as (model, server):
-        await items_of(model, replace(REQUEST, messages=messages))
+        await items_of(model, REQUEST._replace(messages=messages))
     (received,) = server.received
     assert received.path == "/v1/chat/completions"
     assert received.headers["authorization"] == f"Bearer {KEY}"
@@ -229,7 +228,7 @@ async def test_a_request_on_the_wire_has_the_instruction_and_the_messages() -> N
 
 async def test_tools_on_the_wire_have_the_schema_that_they_declare() -> None:
     async with model_at(said(text("ok"), finish())) as (model, server):
-        await items_of(model, replace(REQUEST, tools=(READ, LIST)))
+        await items_of(model, REQUEST._replace(tools=(READ, LIST)))
     path = {"path": {"type": "string"}}
     closed = {"type": "object", "additionalProperties": False, "required": ["path"]}
     read = {**closed, "properties": {**path, "lines": {"type": "integer", "default": 10}}}

@@ -12,6 +12,8 @@ _SECRET = {"writeOnly": True}
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings:
+    """How the assistant is built and which model it uses."""
+
     multi_agent: Annotated[
         bool, "Specialists under an orchestrator; false: one flat agent with every tool"
     ] = True
@@ -30,6 +32,8 @@ class AgentSettings:
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
+    """Where models are reached."""
+
     type: Annotated[Literal["openai"], "The protocol it speaks; most servers speak OpenAI's"] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""
     api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
@@ -37,6 +41,8 @@ class ProviderSettings:
 
 @dataclass(frozen=True, slots=True)
 class LimitSettings:
+    """What one turn may use."""
+
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
     tokens: Annotated[int, "Tokens of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0
     dollars: Annotated[float, "Price of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0.0
@@ -49,6 +55,8 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True)
 class AllowedTarget:
+    """A receiver that is known."""
+
     tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
     target: Annotated[str, "A receiver that you know, exactly as it is written in a call"]
     private: Annotated[bool, "Whether it may also be sent private content"] = False
@@ -56,6 +64,8 @@ class AllowedTarget:
 
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
+    """The owner's standing word about calls."""
+
     block: Annotated[
         tuple[str, ...], "Tools that are never run, whoever approves; patterns such as exec*"
     ] = ()
@@ -65,6 +75,8 @@ class PolicySettings:
 
 @dataclass(frozen=True, slots=True)
 class StorageSettings:
+    """The database file."""
+
     durability: Annotated[
         Literal["process", "power"], "What every commit survives: a killed process, or a power cut as well"
     ] = "process"
@@ -72,33 +84,45 @@ class StorageSettings:
 
 @dataclass(frozen=True, slots=True)
 class SpecialistSettings:
+    """What one agent has of its own."""
+
     provider: Annotated[str, "Another provider than agent.provider"] = ""
     model: Annotated[str, "Another model than agent.model"] = ""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings:
+    """Linked facts."""
+
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
 
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSettings:
+    """Retrieval by meaning."""
+
     provider: Annotated[Literal["local", "none"], "What retrieval uses; none: no retrieval tools"] = "local"
 
 
 @dataclass(frozen=True, slots=True)
 class ObservationalMemorySettings:
+    """What is noticed in conversations."""
+
     enabled: Annotated[bool, "Observations and reflections, and the tools that list them"] = True
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteAgentSettings:
+    """An agent elsewhere."""
+
     name: Annotated[str, "What the orchestrator calls it"]
     url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
 
 
 @dataclass(frozen=True, slots=True)
 class A2ASettings:
+    """Agents that join over A2A."""
+
     enabled: Annotated[bool, "Whether remote agents are loaded"] = False
     remote_agents: Annotated[
         tuple[RemoteAgentSettings, ...], "Agents elsewhere that join as specialists"

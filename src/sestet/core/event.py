@@ -1,7 +1,7 @@
 """The facts of a turn: one closed union, each written to the journal before anybody sees it."""
 
 from dataclasses import dataclass, fields
-from typing import ClassVar, Literal, TypeAlias, get_args
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
@@ -13,8 +13,7 @@ OutcomeKind: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """Where and when a fact belongs. ``delegation_id`` is empty for what the root does itself."""
 
     session_id: str

@@ -1,7 +1,7 @@
 """What a model reads and writes: the messages of one context."""
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sestet.core.schema import JsonObject
 
@@ -16,23 +16,20 @@ class ToolCall:
     malformed: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(NamedTuple):
     """The words an agent has to act on: the person's, or the request of a delegation."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(NamedTuple):
     """What the model said, and the calls it asked for."""
 
     text: str
     calls: tuple[ToolCall, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMessage:
+class ToolMessage(NamedTuple):
     """The answer to one call."""
 
     call_id: str

@@ -2,14 +2,13 @@
 
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from sestet.core.message import Message, ToolCall
 from sestet.core.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(NamedTuple):
     """One question to a model: everything it is shown, and nothing else."""
 
     agent: str
@@ -35,15 +34,13 @@ class Usage:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(NamedTuple):
     """A piece of the reply's text, as it arrives."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(NamedTuple):
     """The whole reply; the last item of every stream."""
 
     text: str = ""

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sestet.core.agent import ASSISTANT, ORCHESTRATOR, UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import AdaptError, DefinitionError
@@ -23,8 +22,7 @@ def _unchanged(tool: Tool, agent_name: str) -> Tool:
     return tool
 
 
-@dataclass(frozen=True, slots=True)
-class OrchestrationConfig:
+class OrchestrationConfig(NamedTuple):
     """All that a tree is built from."""
 
     tools: Sequence[Tool] = ()

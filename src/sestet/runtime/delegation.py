@@ -1,7 +1,7 @@
 """The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.message import ToolCall
@@ -23,8 +23,7 @@ REJECT_TOOL = Tool(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Transfer:
+class Transfer(NamedTuple):
     """A delegation that may go ahead."""
 
     call: ToolCall
@@ -35,8 +34,7 @@ class Transfer:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A delegation that may not, and what the orchestrator is told. A mistake is the model's own."""
 
     text: str

@@ -5,7 +5,6 @@ Text that did not come from the person never chooses who receives data, money or
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, NamedTuple
 
@@ -21,8 +20,7 @@ class Verdict(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(NamedTuple):
     """The owner trusts this target of these tools; with ``private``, also with private data."""
 
     tool: str
@@ -30,8 +28,7 @@ class Allowed:
     private: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """The owner's standing word: what is never run, and which targets are known."""
 
     blocked: tuple[str, ...] = ()

@@ -1,11 +1,11 @@
 """The state of one turn: its events, its limits, and the run of each agent in it."""
 
 import asyncio
-import secrets
+import os
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sestet.core.agent import Agent
 from sestet.core.errors import LimitError, StorageError
@@ -17,8 +17,7 @@ from sestet.runtime.replay import Replay
 from sestet.storage.journal import Journal
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What one turn may use; None is without a limit."""
 
     rounds: int = 5
@@ -31,8 +30,7 @@ class Limits:
     dollars: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How an agent's work ended. ``author`` is whose words ``text`` is."""
 
     kind: OutcomeKind
@@ -66,8 +64,7 @@ class AgentRun:
         return f"{self.delegation_id or 'd0'}c{self.calls}"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnPlan:
+class TurnPlan(NamedTuple):
     """What a turn is started with: a new one has nothing behind it."""
 
     session_id: str
@@ -76,7 +73,8 @@ class TurnPlan:
     text: str
     #: Whether a person can be asked while it runs or later; if not, the answer is no.
     can_ask: bool = True
-    id: str = field(default_factory=lambda: secrets.token_hex(8))
+    #: Empty: a new one.
+    id: str = ""
     replay: Replay | None = None
 
 
@@ -85,7 +83,7 @@ class Turn:
 
     def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
-        self.id = plan.id
+        self.id = plan.id or os.urandom(8).hex()
         self.number = plan.number
         self.text = plan.text
         self.can_ask = plan.can_ask

@@ -10,7 +10,6 @@ import stat
 from collections import deque
 from collections.abc import Generator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -185,6 +184,8 @@ class _Walk:
                 names = {entry.name.casefold(): entry.name for entry in islice(entries, _MOST_NAMES)}
         finally:
             os.close(listed)
+        from difflib import get_close_matches
+
         near = get_close_matches(name.casefold(), names, n=1)
         return f"; did you mean {quoted('/'.join((*self._names, names[near[0]])))}?" if near else ""
 

@@ -1,6 +1,6 @@
 """How the tools of several rooms take text from a model and write dates for the person."""
 
-from datetime import datetime
+import time
 
 from sestet.core.errors import ToolError
 
@@ -26,4 +26,4 @@ def checked(text: str, name: str, most: int) -> str:
 
 def day(timestamp: float) -> str:
     """The date of a moment, where the person is."""
-    return datetime.fromtimestamp(timestamp).date().isoformat()
+    return time.strftime("%Y-%m-%d", time.localtime(timestamp))
