@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.children import ChildError, export_tree, read_filesystem, take_figure
-from bench.entries import ENTRIES, SESTET, SESTET_PLAIN, Entry
+from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
 from bench.results import Record, compute_figures, draw_table
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
@@ -32,7 +32,7 @@ def main() -> int:
     records = [Record(entry) for entry in entries]
     try:
         _install(
-            [SESTET, *(entry for entry in entries if entry not in (SESTET, SESTET_PLAIN))],
+            [SESTET, *(entry for entry in entries if entry not in (SESTET, SESTET_FILES))],
             records,
             options.fresh,
         )
@@ -125,7 +125,7 @@ def _take(record: Record, figure: str, step: str, *, counted: bool = True) -> No
 def _report(records: Sequence[Record], rounds: int, load: Sequence[float]) -> dict[str, object]:
     return {
         **compute_figures(records),
-        "with_trivial_tool": compute_figures(records, SESTET_PLAIN),
+        "with_own_fs_list": compute_figures(records, SESTET_FILES),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "rounds": rounds,
         "machine": {

@@ -23,8 +23,8 @@ class Entry:
 
 FLOOR = Entry("floor", "bench.own.floor", kind="floor")
 SESTET = Entry("sestet", "bench.own.sestet", "sestet", kind="sestet")
-#: Sestet calling the peers' trivial function instead of its own tool, which reads a real directory.
-SESTET_PLAIN = Entry("sestet-plain", "bench.own.sestet_plain", "sestet", kind="sestet", venv="sestet")
+#: Sestet calling its own tool, which reads a real directory, instead of the function that all others call.
+SESTET_FILES = Entry("sestet-files", "bench.own.sestet_files", "sestet", kind="sestet", venv="sestet")
 
 PEERS = (
     Entry(
@@ -55,4 +55,4 @@ PEERS = (
     ),
 )
 
-ENTRIES = (FLOOR, SESTET, SESTET_PLAIN, *PEERS)
+ENTRIES = (FLOOR, SESTET, SESTET_FILES, *PEERS)

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import sestet
-from bench.script import LIST_TOOL, REPLY, REQUEST, SPECIALIST, Script, Seen, Stage
+from bench.script import REPLY, REQUEST, SPECIALIST, SPECIALIST_PREFIX, Script, Seen, Stage
 from bench.tree import make_function
 from sestet.core.event import TurnFinished
 from sestet.core.message import AssistantMessage, ToolMessage
@@ -67,7 +67,9 @@ async def start_with(stage: Stage, tool: str) -> AsyncGenerator[Sestet]:
 
 
 def start(stage: Stage) -> AbstractAsyncContextManager[Sestet]:
-    return start_with(stage, LIST_TOOL)
+    """The specialist calls the same function as everybody's."""
+    added = next(tool.name for tool in stage.tree.spare if tool.name.startswith(SPECIALIST_PREFIX))
+    return start_with(stage, added)
 
 
 def count_characters(request: ModelRequest) -> int:

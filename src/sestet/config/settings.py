@@ -2,16 +2,17 @@
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal, cast, get_args, get_origin, get_type_hints
 
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
+@record
+class AgentSettings(Values):
     """How the assistant is built and which model it uses."""
 
     multi_agent: Annotated[
@@ -30,8 +31,8 @@ class AgentSettings:
     model: Annotated[str, "The model's name at that provider"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderSettings:
+@record
+class ProviderSettings(Values):
     """Where models are reached."""
 
     type: Annotated[Literal["openai"], "The protocol it speaks; most servers speak OpenAI's"] = "openai"
@@ -39,8 +40,8 @@ class ProviderSettings:
     api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LimitSettings:
+@record
+class LimitSettings(Values):
     """What one turn may use."""
 
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
@@ -53,8 +54,8 @@ class LimitSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AllowedTarget:
+@record
+class AllowedTarget(Values):
     """A receiver that is known."""
 
     tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
@@ -62,8 +63,8 @@ class AllowedTarget:
     private: Annotated[bool, "Whether it may also be sent private content"] = False
 
 
-@dataclass(frozen=True, slots=True)
-class PolicySettings:
+@record
+class PolicySettings(Values):
     """The owner's standing word about calls."""
 
     block: Annotated[
@@ -73,8 +74,8 @@ class PolicySettings:
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 
-@dataclass(frozen=True, slots=True)
-class StorageSettings:
+@record
+class StorageSettings(Values):
     """The database file."""
 
     durability: Annotated[
@@ -82,45 +83,45 @@ class StorageSettings:
     ] = "process"
 
 
-@dataclass(frozen=True, slots=True)
-class SpecialistSettings:
+@record
+class SpecialistSettings(Values):
     """What one agent has of its own."""
 
     provider: Annotated[str, "Another provider than agent.provider"] = ""
     model: Annotated[str, "Another model than agent.model"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class GraphSettings:
+@record
+class GraphSettings(Values):
     """Linked facts."""
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingSettings:
+@record
+class EmbeddingSettings(Values):
     """Retrieval by meaning."""
 
     provider: Annotated[Literal["local", "none"], "What retrieval uses; none: no retrieval tools"] = "local"
 
 
-@dataclass(frozen=True, slots=True)
-class ObservationalMemorySettings:
+@record
+class ObservationalMemorySettings(Values):
     """What is noticed in conversations."""
 
     enabled: Annotated[bool, "Observations and reflections, and the tools that list them"] = True
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteAgentSettings:
+@record
+class RemoteAgentSettings(Values):
     """An agent elsewhere."""
 
     name: Annotated[str, "What the orchestrator calls it"]
     url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
 
 
-@dataclass(frozen=True, slots=True)
-class A2ASettings:
+@record
+class A2ASettings(Values):
     """Agents that join over A2A."""
 
     enabled: Annotated[bool, "Whether remote agents are loaded"] = False
@@ -129,8 +130,8 @@ class A2ASettings:
     ] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+@record
+class Settings(Values):
     """The whole of ``sestet.yaml``."""
 
     agent: AgentSettings = AgentSettings()

@@ -1,11 +1,12 @@
 """The facts of a turn: one closed union, each written to the journal before anybody sees it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.core.record import Values, record
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
@@ -24,8 +25,8 @@ class Stamp(NamedTuple):
     at: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Stamped:
+@record
+class _Stamped(Values):
     stamp: Stamp
     kind: ClassVar[str] = ""
 
@@ -42,7 +43,7 @@ class _Stamped:
         return self.stamp.delegation_id
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnStarted(_Stamped):
     """The person's message was accepted."""
 
@@ -50,7 +51,7 @@ class TurnStarted(_Stamped):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextStreamed(_Stamped):
     """A piece of an agent's text. Folded into ``ModelCalled`` once the reply is whole."""
 
@@ -58,7 +59,7 @@ class TextStreamed(_Stamped):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelCalled(_Stamped):
     """A model gave a whole reply: text, calls, and what it used."""
 
@@ -70,7 +71,7 @@ class ModelCalled(_Stamped):
     milliseconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentNudged(_Stamped):
     """The agent was told once that its reply was not enough."""
 
@@ -78,7 +79,7 @@ class AgentNudged(_Stamped):
     reason: Literal["silence", "announced"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DelegationStarted(_Stamped):
     """The orchestrator gave a specialist a request. The stamp's author is the orchestrator."""
 
@@ -89,7 +90,7 @@ class DelegationStarted(_Stamped):
     round: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DelegationFinished(_Stamped):
     """The specialist's typed result, whatever it was."""
 
@@ -103,7 +104,7 @@ class DelegationFinished(_Stamped):
     label: Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolCalled(_Stamped):
     """A tool is about to run with these arguments."""
 
@@ -111,7 +112,7 @@ class ToolCalled(_Stamped):
     call: ToolCall
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ToolFinished(_Stamped):
     """A call was answered, by the tool or by a guard that refused it."""
 
@@ -124,7 +125,7 @@ class ToolFinished(_Stamped):
     label: Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApprovalRequested(_Stamped):
     """A call waits for a person: what it is, why it is asked, and where the text behind it came from."""
 
@@ -136,7 +137,7 @@ class ApprovalRequested(_Stamped):
     expires_at: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ApprovalDecided(_Stamped):
     """A person decided about one exact call."""
 
@@ -146,7 +147,7 @@ class ApprovalDecided(_Stamped):
     scope: Literal["once", "session", "always"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnFinished(_Stamped):
     """The reply to the person; ``author`` is the agent whose words they are."""
 
@@ -157,7 +158,7 @@ class TurnFinished(_Stamped):
     label: Label
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnFailed(_Stamped):
     """The turn ended without a reply; ``text`` says so to the person."""
 
@@ -166,14 +167,14 @@ class TurnFailed(_Stamped):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnCancelled(_Stamped):
     """The person stopped the turn."""
 
     kind: ClassVar[str] = "turn_cancelled"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnPaused(_Stamped):
     """The turn waits for decisions; deciding and resuming may happen later and elsewhere."""
 
@@ -181,7 +182,7 @@ class TurnPaused(_Stamped):
     waiting_for: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnResumed(_Stamped):
     """A paused or interrupted turn goes on where it was."""
 
