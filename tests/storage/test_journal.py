@@ -1,6 +1,7 @@
 """Events survive the way into the journal and back."""
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal, decode, encode
+from tests.faults.watched import When, watched_connections
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -117,3 +119,72 @@ def test_what_is_written_is_seen_by_another_connection_at_once(database: Databas
     other = Database(database.path)
     assert [event.kind for event in Journal(other).events_of("t1")] == ["turn_started"]
     other.close()
+
+
+class Writer:
+    """Hears what became of its events."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+
+    def on_written(self, event: Event) -> None:
+        self.heard.append(event.kind)
+
+    def on_failed(self, error: StorageError) -> None:
+        self.heard.append(str(error))
+
+
+def started(turn_id: str) -> TurnStarted:
+    return TurnStarted(Stamp(f"session of {turn_id}", turn_id, 1, "user", "", 1.0), "hello")
+
+
+async def test_what_several_turns_record_at_the_same_time_is_one_transaction(tmp_path: Path) -> None:
+    commits: list[str] = []
+
+    def watch(when: When, sql: str, parameters: Sequence[object]) -> None:
+        if when == "after" and sql == "COMMIT":
+            commits.append(sql)
+
+    with watched_connections(watch):
+        database = Database(tmp_path / "sestet.db")
+    journal, writers = Journal(database), [Writer() for _ in range(20)]
+    commits.clear()
+    for number, writer in enumerate(writers):
+        journal.stage(started(f"t{number}"), writer)
+    assert not any(writer.heard for writer in writers)
+
+    await asyncio.sleep(0)
+
+    assert commits == ["COMMIT"]
+    assert all(writer.heard == ["turn_started"] for writer in writers)
+    assert len(journal.open_turns()) == 20
+    database.close()
+
+
+async def test_a_turn_that_cannot_be_written_does_not_stop_the_others(database: Database) -> None:
+    journal = Journal(database)
+    journal.append(started("t1"))
+    good, bad = Writer(), Writer()
+    journal.stage(started("t2"), good)
+    journal.stage(started("t1"), bad)
+
+    await asyncio.sleep(0)
+
+    assert good.heard == ["turn_started"]
+    assert "UNIQUE" in bad.heard[0]
+    assert [turn.id for turn in journal.open_turns()] == ["t1", "t2"]
+
+
+async def test_pieces_of_a_reply_that_is_whole_in_the_same_round_are_shown_and_not_written(
+    database: Database,
+) -> None:
+    journal, writer = Journal(database), Writer()
+    journal.stage(started("t1"), writer)
+    stamp = Stamp("session of t1", "t1", 2, "orchestrator", "", 1.0)
+    journal.stage(TextStreamed(stamp, "Hel"), writer)
+    journal.stage(ModelCalled(stamp._replace(seq=3), "m", "Hello", (), Usage(), 1.0), writer)
+
+    await asyncio.sleep(0)
+
+    assert writer.heard == ["turn_started", "text_streamed", "model_called"]
+    assert [event.kind for event in journal.events_of("t1")] == ["turn_started", "model_called"]

@@ -125,9 +125,9 @@ class Turn:
             raise self.error
         if self.resumed and self.replay.has(event):
             return
-        self._keep(event)
-        self._unwritten += 1
         self._journal.stage(event, self, sync=sync)
+        self._unwritten += 1
+        self._keep(event)
 
     def show(self, event: Event) -> None:
         """Hand on an event that was written together with something else."""
