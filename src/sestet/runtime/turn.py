@@ -78,12 +78,17 @@ class TurnPlan(NamedTuple):
     replay: Replay | None = None
 
 
+def _new_id() -> str:
+    """Ids sort by time: turns that run at the same time lie side by side in the file, and share its pages."""
+    return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
+
+
 class Turn:
     """Records events and hands them to whoever reads the turn."""
 
     def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
-        self.id = plan.id or os.urandom(8).hex()
+        self.id = plan.id or _new_id()
         self.number = plan.number
         self.text = plan.text
         self.can_ask = plan.can_ask
