@@ -1,7 +1,7 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,8 @@ from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
+from sestet.services.embedding.choice import open_embedding
+from sestet.services.embedding.work import Embedding
 from sestet.services.files import Files
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
@@ -27,9 +29,11 @@ from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.links import LinkStore
 from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
+from sestet.storage.passages import PassageStore
 
 if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
@@ -55,7 +59,8 @@ class App:
     ) -> None:
         self.settings = settings
         self.specs = (*default_specs(), *additions.specs)
-        self.tools = (*available_tools(settings, database), *additions.tools)
+        self.embedding = open_embedding(settings.embedding, database)
+        self.tools = (*available_tools(settings, database, self.embedding), *additions.tools)
         owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
@@ -98,11 +103,19 @@ class App:
 
         A call that a person has to approve pauses the turn; with ``can_ask=False`` it is denied.
         """
-        return self._runner.run_turn(session_id, text, can_ask=can_ask)
+        return self._then_embed(self._runner.run_turn(session_id, text, can_ask=can_ask))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
-        return self._runner.resume_turn(turn_id, can_ask=can_ask)
+        return self._then_embed(self._runner.resume_turn(turn_id, can_ask=can_ask))
+
+    async def _then_embed(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
+        """A turn; what it saved is embedded behind the conversation."""
+        async with aclosing(events):
+            async for event in events:
+                yield event
+        if self.embedding:
+            self.embedding.wake()
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
@@ -160,22 +173,27 @@ async def open(
         stack.callback(database.close)
         app = App(settings, database, Additions(tools, specs, model), peers)
         stack.callback(app.release)
+        if app.embedding:
+            stack.push_async_callback(app.embedding.close)
+            app.embedding.wake()
         yield app
         await app.models.close()
 
 
-def available_tools(settings: Settings, database: Database) -> tuple[Tool, ...]:
+def available_tools(
+    settings: Settings, database: Database, embedding: Embedding | None = None
+) -> tuple[Tool, ...]:
     """Every tool of every room whose services the settings switch on."""
-    knowledge = KnowledgeStore(database)
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
-        KnowledgeStore: knowledge,
+        KnowledgeStore: KnowledgeStore(database),
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
     if settings.embedding.provider != "none":
-        services[Retrieval] = Retrieval(knowledge)
+        links = LinkStore(database) if settings.graph.enabled else None
+        services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))

@@ -102,7 +102,13 @@ class GraphSettings(Values):
 class EmbeddingSettings(Values):
     """Retrieval by meaning."""
 
-    provider: Annotated[Literal["local", "none"], "What retrieval uses; none: no retrieval tools"] = "local"
+    provider: Annotated[
+        Literal["local", "openai", "none"],
+        "What turns texts into vectors: the embedded model, or a server; none: full text, no retrieval tool",
+    ] = "local"
+    model: Annotated[str, "The model's name at the server"] = ""
+    base_url: Annotated[str, "The server, such as http://127.0.0.1:11434/v1; empty: OpenAI's own"] = ""
+    api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
 
 
 @record

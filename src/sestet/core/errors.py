@@ -7,12 +7,18 @@ SestetError
 │   │   └── AdaptError      ``adapt_tool`` raised while an agent was built
 │   └── StorageError        the database file cannot be used
 ├── ToolError               told to the model: the tool could not do what was asked
+├── EmbeddingError          texts could not be turned into vectors
 ├── ModelError              a model call failed
 │   └── ScriptError         a scripted model was asked too much or too little
 └── LimitError              a budget of the turn is used up
 
 Anything else that is raised is a bug.
 """
+
+from typing import Literal, TypeAlias
+
+#: Whether the same call may succeed later, would succeed without one of its texts, or never will.
+EmbeddingFault: TypeAlias = Literal["passing", "text", "lasting"]
 
 
 class SestetError(Exception):
@@ -45,6 +51,14 @@ class StorageError(PersonError):
 
 class ToolError(SestetError):
     """Raised by a tool; its text is the answer that the model gets."""
+
+
+class EmbeddingError(SestetError):
+    """Texts could not be embedded; the text says why, and the way out."""
+
+    def __init__(self, message: str, kind: EmbeddingFault = "lasting") -> None:
+        super().__init__(message)
+        self.kind: EmbeddingFault = kind
 
 
 class ModelError(SestetError):

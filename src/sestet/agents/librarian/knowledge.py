@@ -5,7 +5,6 @@ from typing import Annotated
 
 from sestet.agents._shared.text import checked, day, given
 from sestet.core.tool import CallInfo, tool
-from sestet.services.retrieval import Retrieval
 from sestet.storage.knowledge import Category, KnowledgeStore
 
 _KEY_LENGTH = 200
@@ -78,35 +77,6 @@ async def search_knowledge(
         return f"The knowledge base holds nothing about {query!r}."
     lines = (f"- {row.key} ({row.category}, {day(row.updated_at)}): {row.content}" for row, _ in found)
     return "\n".join((f"In the knowledge base about {query!r}:", *lines))
-
-
-@tool(
-    risk="safe",
-    reads=("untrusted", "private"),
-    effect="none",
-    recovery="pure",
-    examples=(
-        "what do our documents say about {query}",
-        "look up {query} in our documents",
-        "search in our documents for {query}",
-        "find passages about {query}",
-        "retrieve what we have on {query}",
-        "what have we written about {query}",
-    ),
-)
-async def rag_retrieve(
-    retrieval: Retrieval,
-    /,
-    query: Annotated[str, "The question that the passages should answer, in full"],
-    limit: Annotated[int, "How many passages at most", {"minimum": 1, "maximum": 50}] = 5,
-) -> str:
-    """Retrieve the passages that best answer a question from all that was kept, each with its source."""
-    query = given(query, "query", _QUERY_LENGTH)
-    found = retrieval.retrieve(query, limit)
-    if not found:
-        return f"No passage was found about {query!r}."
-    lines = (f"- {p.source} ({p.collection}, {day(p.created_at)}): {p.text}" for p in found)
-    return "\n".join((f"Passages about {query!r}:", *lines))
 
 
 def _first_words(content: str) -> str:

@@ -1,0 +1,54 @@
+"""Retrieving passages from all that was kept."""
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from sestet.agents._shared.text import day, given
+from sestet.core.label import CLEAN, Labelled
+from sestet.core.tool import CallInfo, tool
+from sestet.services.retrieval import Passage, Retrieval
+
+_QUERY_LENGTH = 2_000
+
+
+@tool(
+    risk="safe",
+    reads=("untrusted", "private"),
+    effect="none",
+    recovery="pure",
+    examples=(
+        "what do our documents say about {query}",
+        "look up {query} in our documents",
+        "search in our documents for {query}",
+        "find passages about {query}",
+        "retrieve what we have on {query}",
+        "what have we written about {query}",
+    ),
+)
+async def rag_retrieve(
+    call: CallInfo,
+    retrieval: Retrieval,
+    /,
+    query: Annotated[str, "The question that the passages should answer, in full"],
+    limit: Annotated[int, "How many passages at most", {"minimum": 1, "maximum": 50}] = 5,
+    collections: Annotated[
+        tuple[str, ...],
+        "Where to look; empty: everywhere. knowledge, learnings, observations, reflections, documents",
+    ] = (),
+) -> Labelled:
+    """Retrieve the passages that best answer a question, by words and by meaning, each with its source."""
+    query = given(query, "query", _QUERY_LENGTH)
+    found, problem = await retrieval.retrieve(query, limit, collections, call.session_id)
+    note = f"\n(Found by words alone: {problem}.)" if problem else ""
+    if not found:
+        return Labelled(f"No passage was found about {query!r}.{note}", CLEAN)
+    label = CLEAN
+    for passage in found:
+        label |= passage.label
+    return Labelled("\n".join((f"Passages about {query!r}:", *map(_show, found))) + note, label)
+
+
+def _show(passage: Passage) -> str:
+    trust = ", untrusted" if passage.label.untrusted else ""
+    head = f"{passage.collection}, {day(passage.created_at)}{trust}; score {passage.score:.2f}: {passage.why}"
+    return f"- {passage.source} ({head}): {passage.text}"

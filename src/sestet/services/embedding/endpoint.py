@@ -1,0 +1,128 @@
+"""Vectors from any server that speaks OpenAI's ``/v1/embeddings``: Ollama, llama.cpp, vendors."""
+
+import json
+import math
+import struct
+import time
+from collections.abc import Sequence
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import cast
+from urllib.parse import urlsplit
+
+from sestet.core.errors import EmbeddingError, EmbeddingFault
+
+_VENDOR = "https://api.openai.com/v1"
+_SECONDS = 30.0
+_MOST_BYTES = 64 * 1024 * 1024
+_MOST_CHARACTERS = 8_000
+_SHOWN = 200
+
+#: What a status means, and the way out.
+_STATUS = {
+    400: "does not accept the request; see embedding.model",
+    401: "refuses the key; see embedding.apiKey",
+    403: "refuses the key; see embedding.apiKey",
+    404: "knows no such address or model; see embedding.baseUrl and embedding.model",
+    413: "finds the request too large",
+    429: "asks for fewer requests",
+}
+_PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+#: It may be one of the texts that the server cannot take, while it takes the others.
+_ABOUT_TEXT = frozenset({400, 413, 422})
+
+
+class EndpointEmbedder:
+    """One POST for each batch. Redirects are not followed: the key goes to nobody else."""
+
+    #: Servers differ in what they give to texts that have nothing in common.
+    floor = 0.0
+    is_instant = False
+
+    def __init__(self, base_url: str, model: str, api_key: str, seconds: float = _SECONDS) -> None:
+        url = urlsplit((base_url or _VENDOR).rstrip("/"))
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise EmbeddingError(f"embedding.baseUrl: '{base_url}' is not an address such as {_VENDOR}")
+        if not model:
+            raise EmbeddingError("embedding.model: name the model that the server should use")
+        self._is_secure = url.scheme == "https"
+        self._host, self._path = url.netloc.rpartition("@")[2], f"{url.path}/embeddings"
+        self._model = model
+        self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        self._api_key = api_key
+        if api_key:
+            self._headers["Authorization"] = f"Bearer {api_key}"
+        self._seconds = seconds
+        self._dimension: int | None = None
+        self.space = f"openai {model} at {url.scheme}://{self._host}{url.path}"
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        # A text without characters is an error at some servers.
+        tidy = [text[:_MOST_CHARACTERS].encode(errors="replace").decode().strip() or "-" for text in texts]
+        rows = self._rows(self._post({"model": self._model, "input": tidy}), len(tidy))
+        dimensions = {len(row) for row in rows} | ({self._dimension} if self._dimension else set[int]())
+        if len(dimensions) != 1:
+            sizes = " and ".join(map(str, sorted(dimensions)))
+            raise self._error(f"mixes vectors of {sizes} numbers")
+        self._dimension = dimensions.pop()
+        return [_packed(row) for row in rows]
+
+    def _post(self, body: object) -> object:
+        connection = (HTTPSConnection if self._is_secure else HTTPConnection)(
+            self._host, timeout=self._seconds
+        )
+        until = time.monotonic() + self._seconds
+        try:
+            connection.request("POST", self._path, json.dumps(body).encode(), self._headers)
+            answer = connection.getresponse()
+            content = bytearray()
+            while chunk := answer.read1(65_536):
+                content += chunk
+                if time.monotonic() > until:
+                    raise TimeoutError
+                if len(content) > _MOST_BYTES:
+                    raise self._error("answers with more than it was asked for")
+        except TimeoutError as error:
+            raise self._error(f"did not answer within {self._seconds:g} seconds", "passing") from error
+        except (OSError, HTTPException) as error:
+            reason = str(error) or type(error).__name__
+            raise self._error(f"cannot be reached: {reason}", "passing") from error
+        finally:
+            connection.close()
+        if answer.status != 200:
+            raise self._refused(answer.status, bytes(content))
+        try:
+            return json.loads(content)
+        except ValueError as error:
+            raise self._error("answers with something that is not JSON") from error
+
+    def _rows(self, answer: object, count: int) -> list[list[float]]:
+        """The vectors in the order of the texts, if the answer holds exactly those."""
+        rows: dict[int, list[float]] = {}
+        try:
+            for item in cast("dict[str, list[dict[str, object]]]", answer)["data"]:
+                vector = [float(number) for number in cast("list[float]", item["embedding"])]
+                if not vector or not all(map(math.isfinite, vector)):
+                    raise ValueError
+                rows[cast("int", item["index"])] = vector
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
+            raise self._error("answers with something that is not a list of vectors") from error
+        if sorted(rows) != list(range(count)):
+            raise self._error(f"was asked for {count} vectors and gave {len(rows)}")
+        return [rows[index] for index in range(count)]
+
+    def _refused(self, status: int, content: bytes) -> EmbeddingError:
+        meaning = _STATUS.get(status, f"answers with status {status}")
+        said = " ".join(content[: 4 * _SHOWN].decode(errors="replace").split())
+        if self._api_key:  # there are servers that repeat it
+            said = said.replace(self._api_key, "***")
+        kind = "passing" if status in _PASSING else "text" if status in _ABOUT_TEXT else "lasting"
+        return self._error(f"{meaning}; it says: {said[:_SHOWN]}" if said else meaning, kind)
+
+    def _error(self, what: str, kind: EmbeddingFault = "lasting") -> EmbeddingError:
+        return EmbeddingError(f"the embedding server at {self._host} {what}", kind)
+
+
+def _packed(row: Sequence[float]) -> bytes:
+    """The vector at unit length, as it is stored."""
+    length = math.hypot(*row) or 1.0
+    return struct.pack(f"<{len(row)}f", *(number / length for number in row))

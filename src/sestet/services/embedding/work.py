@@ -1,0 +1,121 @@
+"""Gives every passage its vector, behind the conversation."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import TypeAlias, TypeVar
+
+from sestet.core.errors import EmbeddingError
+from sestet.services.background import Worker
+from sestet.services.embedding.embedder import Embedder
+from sestet.services.embedding.nearest import Near, NearestVectors, Wanted
+from sestet.storage.vectors import Unembedded, VectorStore
+
+_BATCH = 64
+# What a question waits for at most: so few that nobody notices.
+_AT_ONCE = 64
+
+#: Told how many passages are done, and how many there are to do.
+Progress: TypeAlias = Callable[[int, int], None]
+_Result = TypeVar("_Result")
+
+
+class Embedding:
+    """The passages without a vector are the queue, so nothing is lost or doubled when a process ends.
+
+    Another provider has another space: its queue holds every passage, and the old vectors make way.
+    """
+
+    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._vectors = NearestVectors(store, embedder.space)
+        self._worker = Worker("embedding", self.step, grace=1.0)
+        self._busy = asyncio.Lock()
+        #: Passages that the server does not take, and what it says: tried again by the next process.
+        self.refused: dict[int, str] = {}
+
+    @property
+    def space(self) -> str:
+        return self._embedder.space
+
+    def pending(self) -> int:
+        """How many passages have no vector yet."""
+        return self._store.count_missing(self.space) - len(self.refused)
+
+    def wake(self) -> None:
+        """Go on in the background, if there is anything to do."""
+        if self.pending() > 0:
+            self._worker.wake()
+
+    async def close(self) -> None:
+        await self._worker.close()
+
+    async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
+        """The nearest in meaning. What was saved a moment ago is embedded first, if that is quick."""
+        if self._embedder.is_instant and not self._busy.locked() and 0 < self.pending() <= _AT_ONCE:
+            await self.step()
+        (vector,) = await _in_thread(self._embedder.embed, [query])
+        # Zeros are the vector of a text that says nothing.
+        return self._vectors.find(vector, limit, self._embedder.floor, wanted) if any(vector) else []
+
+    async def catch_up(self, progress: Progress | None = None) -> int:
+        """Embed all that is missing; how many passages that were. Raises EmbeddingError."""
+        done, left = 0, self.pending()
+        while left > 0:
+            if progress:
+                progress(done, done + left)
+            if not await self.step():
+                break
+            before, left = left, self.pending()
+            done += max(before - left, 0)
+        if progress:
+            progress(done, done + max(left, 0))
+        return done
+
+    async def step(self) -> bool:
+        """Embed one batch; False when there was nothing to do."""
+        async with self._busy:
+            batch = self._next_batch()
+            if batch:
+                self._store.add(self.space, await self._embed(batch))
+            return bool(batch)
+
+    def _next_batch(self) -> list[Unembedded]:
+        after = 0
+        while rows := self._store.missing(self.space, after, _BATCH):
+            if batch := [row for row in rows if row.passage_id not in self.refused]:
+                return batch
+            after = rows[-1].passage_id
+        return []
+
+    async def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[int, bytes]]:
+        """Vectors for all of the batch, or all but those that the server refuses."""
+        try:
+            vectors = await _in_thread(self._embedder.embed, [row.text for row in batch])
+        except EmbeddingError as error:
+            if error.kind != "text":
+                raise
+            if len(batch) == 1:
+                self.refused[batch[0].passage_id] = str(error)
+                return []
+            middle = len(batch) // 2
+            return [*await self._embed(batch[:middle]), *await self._embed(batch[middle:])]
+        return [(row.passage_id, vector) for row, vector in zip(batch, vectors, strict=True)]
+
+
+async def _in_thread(work: Callable[[list[str]], _Result], texts: list[str]) -> _Result:
+    """Like ``asyncio.to_thread``, but a server that hangs does not keep the process from ending."""
+    outcome: Future[_Result] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(work(texts))
+        except BaseException as error:  # it belongs to whoever waits
+            outcome.set_exception(error)
+
+    outcome.set_running_or_notify_cancel()  # from here on only the thread decides about it
+    waiting = asyncio.wrap_future(outcome)
+    threading.Thread(target=run, daemon=True, name="embedding").start()
+    return await waiting

@@ -1,0 +1,113 @@
+"""Every text that can be retrieved, whatever it is kept for: found by its words, or fetched by its id."""
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+from sestet.core.label import Label
+from sestet.storage.database import Database
+from sestet.storage.full_text import match_phrase
+from sestet.storage.labels import label_from
+
+#: What belongs to one conversation; where it says none, it belongs to all.
+SESSION_BOUND = ("observations", "reflections")
+
+_COLUMNS = """passages.id, collection, passages.title, passages.text, source, session_id, created_at,
+    untrusted, private, sources"""
+_IN_SCOPE = """collection IN (SELECT value FROM json_each(:collections))
+    AND (:session_id IN ('', session_id) OR session_id = ''
+         OR collection NOT IN (SELECT value FROM json_each(:bound)))"""
+
+
+class Scope(NamedTuple):
+    """Where to look. A session leaves out what belongs to other sessions; an empty one leaves out nothing."""
+
+    collections: tuple[str, ...]
+    session_id: str = ""
+
+    def holds(self, collection: str, session_id: str) -> bool:
+        if collection not in self.collections:
+            return False
+        return (
+            collection not in SESSION_BOUND
+            or "" in (self.session_id, session_id)
+            or (session_id == self.session_id)
+        )
+
+    def values(self) -> dict[str, str]:
+        return {
+            "collections": json.dumps(self.collections),
+            "session_id": self.session_id,
+            "bound": json.dumps(SESSION_BOUND),
+        }
+
+
+class PassageRow(NamedTuple):
+    id: int
+    collection: str
+    title: str
+    text: str
+    source: str
+    session_id: str
+    created_at: float
+    label: Label
+
+
+class Match(NamedTuple):
+    """A passage that was found by words, and how well it fits: more is better."""
+
+    passage_id: int
+    score: float
+
+
+class PassageStore:
+    """Reads passages; triggers write them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def match(self, expression: str, scope: Scope, limit: int) -> list[Match]:
+        """The best first. Where several fit equally well at the end, all of them are returned."""
+        if not expression:
+            return []
+        most = limit + 1
+        while True:
+            # A word in the title says more than one in the text. FTS5 ranks downwards from 0.
+            rows = self._database.execute(
+                f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS score
+                    FROM passages_index JOIN passages ON passages.id = passages_index.rowid
+                    WHERE passages_index MATCH :expression AND {_IN_SCOPE}
+                    ORDER BY score DESC LIMIT :most""",  # noqa: S608 - names from above
+                {"expression": expression, "most": most, **scope.values()},
+            )
+            if len(rows) < most or rows[-1][1] < rows[limit - 1][1]:
+                break
+            most *= 4
+        found = [Match(*row) for row in rows]
+        return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
+
+    def get(self, ids: Iterable[int]) -> dict[int, PassageRow]:
+        """The passages with these ids, those that are there."""
+        rows = self._database.execute(
+            f"SELECT {_COLUMNS} FROM json_each(?) JOIN passages ON passages.id = value",  # noqa: S608 - as above
+            (json.dumps(list(ids)),),
+        )
+        return {row[0]: _row(row) for row in rows}
+
+    def holding(self, words: Iterable[str], ids: Collection[int]) -> dict[int, list[str]]:
+        """Which of these words each of these passages holds; other forms of a word count as it does."""
+        found: dict[int, list[str]] = {}
+        wanted = json.dumps(list(ids))
+        for word in words if ids else ():
+            rows = self._database.execute(
+                """SELECT rowid FROM passages_index
+                   WHERE passages_index MATCH ? AND rowid IN (SELECT value FROM json_each(?))""",
+                (match_phrase(word), wanted),
+            )
+            for (passage_id,) in rows:
+                found.setdefault(passage_id, []).append(word)
+        return found
+
+
+def _row(columns: tuple[Any, ...]) -> PassageRow:
+    return PassageRow(*columns[:-3], label=label_from(*columns[-3:]))

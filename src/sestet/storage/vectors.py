@@ -1,0 +1,97 @@
+"""The vectors of passages: which are there, which are missing, and in which space they lie."""
+
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from sestet.storage.database import Database
+
+
+class Unembedded(NamedTuple):
+    """A passage that has no vector yet; one of another space counts as none."""
+
+    passage_id: int
+    text: str
+
+
+class StoredVector(NamedTuple):
+    passage_id: int
+    collection: str
+    session_id: str
+    #: Little-endian float32, of unit length.
+    vector: bytes
+
+
+class VectorStore:
+    """At most one vector for each passage. A passage never changes: an edited text is a new passage."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def missing(self, space: str, after: int, limit: int) -> list[Unembedded]:
+        """The next passages without a vector in this space: the queue of work."""
+        rows = self._database.execute(
+            """SELECT id, trim(title || char(10) || text, char(10)) FROM passages
+               LEFT JOIN vectors ON passage_id = id AND space = ?
+               WHERE id > ? AND passage_id IS NULL ORDER BY id LIMIT ?""",
+            (space, after, limit),
+        )
+        return [Unembedded(*row) for row in rows]
+
+    def count_missing(self, space: str) -> int:
+        """How long that queue is. No vector outlives its passage, so counting both is enough."""
+        (number,) = self._database.execute(
+            """SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM vectors WHERE space = ?)""",
+            (space,),
+        ).only()
+        return number
+
+    def add(self, space: str, vectors: Sequence[tuple[int, bytes]]) -> None:
+        """Store vectors, except of passages that are gone; vectors of another space make way.
+
+        So do those of another dimension: behind the same name there is a different model now.
+        """
+        if not vectors:
+            return
+        with self._database.transaction():
+            self._database.execute(
+                "DELETE FROM vectors WHERE space = ? AND length(vector) <> ?", (space, len(vectors[0][1]))
+            )
+            for passage_id, vector in vectors:
+                self._database.execute(
+                    "INSERT OR REPLACE INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
+                    (space, vector, passage_id),
+                )
+
+    def ids(self, space: str) -> str:
+        """The ids of all passages with a vector in this space, in order, joined by commas."""
+        (joined,) = self._database.execute(
+            """SELECT coalesce(group_concat(passage_id), '') FROM
+               (SELECT passage_id FROM vectors WHERE space = ? ORDER BY passage_id)""",
+            (space,),
+        ).only()
+        return joined
+
+    def page(self, space: str, after: int, limit: int) -> list[StoredVector]:
+        """The next vectors of this space by the ids of their passages."""
+        rows = self._database.execute(
+            """SELECT passage_id, collection, session_id, vector
+               FROM vectors JOIN passages ON id = passage_id
+               WHERE space = ? AND passage_id > ? ORDER BY passage_id LIMIT ?""",
+            (space, after, limit),
+        )
+        return [StoredVector(*row) for row in rows]
+
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """What is read inside is of one moment, whatever others write meanwhile."""
+        self._database.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._database.execute("COMMIT")
+
+    def state(self) -> tuple[int, int]:
+        """Different after anything was written, by this process or another."""
+        (by_others,) = self._database.execute("PRAGMA data_version").only()
+        return by_others, self._database.connection.total_changes
