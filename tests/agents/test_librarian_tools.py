@@ -3,7 +3,8 @@
 import pytest
 
 from sestet.agents.librarian.graph import graph_add, graph_query, graph_traverse
-from sestet.agents.librarian.knowledge import rag_retrieve, save_knowledge, search_knowledge
+from sestet.agents.librarian.knowledge import save_knowledge, search_knowledge
+from sestet.agents.librarian.retrieval import rag_retrieve
 from sestet.core.errors import ToolError
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
@@ -11,6 +12,7 @@ from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore
 from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.passages import PassageStore
 
 from .calling import CALL, DAY, LATER, problems, run
 
@@ -23,6 +25,12 @@ def graph(database: Database) -> GraphStore:
 @pytest.fixture
 def knowledge(database: Database) -> KnowledgeStore:
     return KnowledgeStore(database)
+
+
+@pytest.fixture
+def retrieval(database: Database) -> Retrieval:
+    """By words alone; what vectors add is shown where retrieval itself is tested."""
+    return Retrieval(PassageStore(database))
 
 
 async def test_a_fact_is_added_once(graph: GraphStore) -> None:
@@ -116,7 +124,9 @@ async def test_knowledge_without_a_title_gets_its_first_words(knowledge: Knowled
     assert len(knowledge.latest(5)) == 3
 
 
-async def test_saved_knowledge_is_found_with_title_category_date_and_text(knowledge: KnowledgeStore) -> None:
+async def test_saved_knowledge_is_found_with_title_category_date_and_text(
+    knowledge: KnowledgeStore, retrieval: Retrieval
+) -> None:
     await run(
         save_knowledge, knowledge, key="Refunds", content="Paid in two weeks.\nNo fee.", category="fact"
     )
@@ -124,16 +134,17 @@ async def test_saved_knowledge_is_found_with_title_category_date_and_text(knowle
     assert await run(search_knowledge, knowledge, query="refund") == (
         f"In the knowledge base about 'refund':\n- Refunds (fact, {DAY}): Paid in two weeks.\nNo fee."
     )
-    assert await run(rag_retrieve, Retrieval(knowledge), query="how is a refund paid?") == (
-        f"Passages about 'how is a refund paid?':\n- Refunds (knowledge, {DAY}): Paid in two weeks.\nNo fee."
+    assert await run(rag_retrieve, retrieval, query="how is a refund paid?") == (
+        "Passages about 'how is a refund paid?':\n"
+        f"- Refunds (knowledge, {DAY}; score 0.67: words: refund, paid): Paid in two weeks.\nNo fee."
     )
 
 
-async def test_an_empty_shelf_is_an_answer(knowledge: KnowledgeStore) -> None:
+async def test_an_empty_shelf_is_an_answer(knowledge: KnowledgeStore, retrieval: Retrieval) -> None:
     assert (
         await run(search_knowledge, knowledge, query="tea") == "The knowledge base holds nothing about 'tea'."
     )
-    assert await run(rag_retrieve, Retrieval(knowledge), query="tea") == "No passage was found about 'tea'."
+    assert await run(rag_retrieve, retrieval, query="tea") == "No passage was found about 'tea'."
 
 
 @pytest.mark.parametrize(
@@ -162,12 +173,18 @@ def test_numbers_and_categories_out_of_range_do_not_fit_the_schema() -> None:
     assert problems(graph_traverse, start_node="a", max_depth=7) == ["max_depth: must be at most 6, got 7"]
     assert problems(graph_traverse, start_node="a", limit=0) == ["limit: must be at least 1, got 0"]
     assert problems(rag_retrieve, query="a", limit=51) == ["limit: must be at most 50, got 51"]
+    assert problems(rag_retrieve, query="a", collections=["knowledge", "document"]) == [
+        "collections.1: expected one of knowledge, learnings, observations, reflections, documents, "
+        "got 'document'; did you mean 'documents'?"
+    ]
     assert problems(save_knowledge, content="a", category="notes") == [
         "category: expected one of fact, note, document, procedure, got 'notes'; did you mean 'note'?"
     ]
 
 
-def test_a_tool_exists_exactly_when_its_service_does(graph: GraphStore, knowledge: KnowledgeStore) -> None:
+def test_a_tool_exists_exactly_when_its_service_does(
+    graph: GraphStore, knowledge: KnowledgeStore, retrieval: Retrieval
+) -> None:
     tools = (graph_traverse, graph_query, graph_add, rag_retrieve, save_knowledge, search_knowledge)
 
     def exist(*services: object) -> list[str]:
@@ -177,7 +194,7 @@ def test_a_tool_exists_exactly_when_its_service_does(graph: GraphStore, knowledg
     assert exist() == []
     assert exist(graph) == ["graph_traverse", "graph_query", "graph_add"]
     assert exist(knowledge) == ["save_knowledge", "search_knowledge"]
-    assert exist(Retrieval(knowledge)) == ["rag_retrieve"]
+    assert exist(retrieval) == ["rag_retrieve"]
 
 
 async def _add(graph: GraphStore, *facts: str) -> None:

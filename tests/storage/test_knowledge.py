@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.core.label import CLEAN, Origin
-from sestet.services.retrieval import Passage, Retrieval
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any
 from sestet.storage.knowledge import KnowledgeStore
@@ -78,15 +77,6 @@ def test_a_query_of_common_words_finds_the_latest(knowledge: KnowledgeStore) -> 
     knowledge.save("a", "new text", "note", ORIGIN)
 
     assert [hit.row.key for hit in knowledge.search("What do you KNOW?", 2)] == ["a", "c"]
-
-
-def test_retrieval_names_the_collection_and_the_source(knowledge: KnowledgeStore) -> None:
-    row = knowledge.save("Refunds", "Paid in two weeks", "fact", ORIGIN)
-    (hit,) = knowledge.search("refund", 5)
-
-    assert Retrieval(knowledge).retrieve("refund", 5) == [
-        Passage("Paid in two weeks", "knowledge", "Refunds", row.updated_at, hit.score)
-    ]
 
 
 _SYNTAX = ['"', "'", "*", "^", "(", ")", "{", "}", ":", "-", "+", ",", "NEAR", "AND", "OR", "NOT", "key", " "]

@@ -57,11 +57,10 @@ class VectorStore:
             self._database.execute(
                 "DELETE FROM vectors WHERE space = ? AND length(vector) <> ?", (space, len(vectors[0][1]))
             )
-            for passage_id, vector in vectors:
-                self._database.execute(
-                    "INSERT OR REPLACE INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
-                    (space, vector, passage_id),
-                )
+            self._database.execute_many(
+                "INSERT OR REPLACE INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
+                [(space, vector, passage_id) for passage_id, vector in vectors],
+            )
 
     def ids(self, space: str) -> str:
         """The ids of all passages with a vector in this space, in order, joined by commas."""

@@ -6,7 +6,7 @@ from typing import Annotated
 from sestet.agents._shared.text import day, given
 from sestet.core.label import CLEAN, Labelled
 from sestet.core.tool import CallInfo, tool
-from sestet.services.retrieval import Passage, Retrieval
+from sestet.services.retrieval import Collection, Passage, Retrieval
 
 _QUERY_LENGTH = 2_000
 
@@ -31,10 +31,7 @@ async def rag_retrieve(
     /,
     query: Annotated[str, "The question that the passages should answer, in full"],
     limit: Annotated[int, "How many passages at most", {"minimum": 1, "maximum": 50}] = 5,
-    collections: Annotated[
-        tuple[str, ...],
-        "Where to look; empty: everywhere. knowledge, learnings, observations, reflections, documents",
-    ] = (),
+    collections: Annotated[Sequence[Collection], "Where to look; empty: everywhere"] = (),
 ) -> Labelled:
     """Retrieve the passages that best answer a question, by words and by meaning, each with its source."""
     query = given(query, "query", _QUERY_LENGTH)

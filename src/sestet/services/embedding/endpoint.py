@@ -5,6 +5,7 @@ import math
 import struct
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import cast
 from urllib.parse import urlsplit
@@ -67,33 +68,35 @@ class EndpointEmbedder:
         return [_packed(row) for row in rows]
 
     def _post(self, body: object) -> object:
-        connection = (HTTPSConnection if self._is_secure else HTTPConnection)(
-            self._host, timeout=self._seconds
-        )
-        until = time.monotonic() + self._seconds
         try:
-            connection.request("POST", self._path, json.dumps(body).encode(), self._headers)
-            answer = connection.getresponse()
-            content = bytearray()
-            while chunk := answer.read1(65_536):
-                content += chunk
-                if time.monotonic() > until:
-                    raise TimeoutError
-                if len(content) > _MOST_BYTES:
-                    raise self._error("answers with more than it was asked for")
+            status, content = self._exchange(json.dumps(body).encode())
         except TimeoutError as error:
             raise self._error(f"did not answer within {self._seconds:g} seconds", "passing") from error
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
             raise self._error(f"cannot be reached: {reason}", "passing") from error
-        finally:
-            connection.close()
-        if answer.status != 200:
-            raise self._refused(answer.status, bytes(content))
+        if status != 200:
+            raise self._refused(status, content)
         try:
             return json.loads(content)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise self._error("answers with something that is not JSON") from error
+
+    def _exchange(self, body: bytes) -> tuple[int, bytes]:
+        """The status and the body of the answer, neither too late nor too large."""
+        until = time.monotonic() + self._seconds
+        kind = HTTPSConnection if self._is_secure else HTTPConnection
+        with closing(kind(self._host, timeout=self._seconds)) as connection:
+            connection.request("POST", self._path, body, self._headers)
+            with connection.getresponse() as answer:
+                content = bytearray()
+                while chunk := answer.read1(65_536):
+                    content += chunk
+                    if time.monotonic() > until:
+                        raise TimeoutError
+                    if len(content) > _MOST_BYTES:
+                        raise self._error("answers with far more than it was asked for")
+                return answer.status, bytes(content)
 
     def _rows(self, answer: object, count: int) -> list[list[float]]:
         """The vectors in the order of the texts, if the answer holds exactly those."""

@@ -66,10 +66,11 @@ class Embedding:
         while left > 0:
             if progress:
                 progress(done, done + left)
+            before = left + len(self.refused)
             if not await self.step():
                 break
-            before, left = left, self.pending()
-            done += max(before - left, 0)
+            left = self.pending()
+            done += max(before - left - len(self.refused), 0)
         if progress:
             progress(done, done + max(left, 0))
         return done
