@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.children import ChildError, export_tree, read_filesystem, take_figure
 from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
 from bench.results import Record, compute_figures, draw_table
+from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
 OUTPUT = ROOT / "build" / "bench.json"
@@ -42,10 +43,17 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
+    retrieval = measure_retrieval() if not options.only else None
+    if retrieval:
+        report["retrieval"] = retrieval
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     _say(f"done in {time.monotonic() - started:.0f} s")
-    print(json.dumps(report, indent=2, ensure_ascii=False) if options.json else draw_table(records))
+    if options.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        print(draw_table(records))
+        print(f"\n{draw_retrieval(retrieval)}" if retrieval else "")
     return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0
 
 

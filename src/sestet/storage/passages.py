@@ -1,7 +1,7 @@
 """Every text that can be retrieved, whatever it is kept for: found by its words, or fetched by its id."""
 
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sestet.core.label import Label
@@ -17,6 +17,13 @@ _COLUMNS = """passages.id, collection, passages.title, passages.text, source, se
 _IN_SCOPE = """collection IN (SELECT value FROM json_each(:collections))
     AND (:session_id IN ('', session_id) OR session_id = ''
          OR collection NOT IN (SELECT value FROM json_each(:bound)))"""
+# A word in the title says more than one in the text. FTS5 ranks downwards from 0.
+_BEST = """SELECT rowid, -bm25(passages_index, 2.0, 1.0) AS score FROM passages_index
+    WHERE passages_index MATCH :expression ORDER BY score DESC LIMIT :most"""
+_BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS score
+    FROM passages_index JOIN passages ON passages.id = passages_index.rowid
+    WHERE passages_index MATCH :expression AND {_IN_SCOPE} ORDER BY score DESC LIMIT :most"""  # noqa: S608 - names from above
+_LOOK_AHEAD = 4
 
 
 class Scope(NamedTuple):
@@ -70,21 +77,29 @@ class PassageStore:
         """The best first. Where several fit equally well at the end, all of them are returned."""
         if not expression:
             return []
-        most = limit + 1
-        while True:
-            # A word in the title says more than one in the text. FTS5 ranks downwards from 0.
-            rows = self._database.execute(
-                f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS score
-                    FROM passages_index JOIN passages ON passages.id = passages_index.rowid
-                    WHERE passages_index MATCH :expression AND {_IN_SCOPE}
-                    ORDER BY score DESC LIMIT :most""",  # noqa: S608 - names from above
-                {"expression": expression, "most": most, **scope.values()},
-            )
-            if len(rows) < most or rows[-1][1] < rows[limit - 1][1]:
-                break
-            most *= 4
-        found = [Match(*row) for row in rows]
+        # Usually nearly everything is in scope, so it is cheaper to look at the best of all first.
+        most = _LOOK_AHEAD * limit
+        best = self._best(_BEST, expression, scope, most)
+        found = self._in_scope(best, scope)
+        is_whole = len(best) < most
+        while not is_whole and (len(found) <= limit or found[-1].score == found[limit - 1].score):
+            most *= _LOOK_AHEAD
+            found = self._best(_BEST_IN_SCOPE, expression, scope, most)
+            is_whole = len(found) < most
         return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
+
+    def _best(self, statement: str, expression: str, scope: Scope, most: int) -> list[Match]:
+        values = {"expression": expression, "most": most, **scope.values()}
+        return [Match(*row) for row in self._database.execute(statement, values)]
+
+    def _in_scope(self, found: Sequence[Match], scope: Scope) -> list[Match]:
+        rows = self._database.execute(
+            f"""SELECT passages.id FROM json_each(:ids) JOIN passages ON passages.id = value
+                WHERE {_IN_SCOPE}""",  # noqa: S608 - names from above
+            {"ids": json.dumps([match.passage_id for match in found]), **scope.values()},
+        )
+        ids = {passage_id for (passage_id,) in rows}
+        return [match for match in found if match.passage_id in ids]
 
     def get(self, ids: Iterable[int]) -> dict[int, PassageRow]:
         """The passages with these ids, those that are there."""

@@ -27,6 +27,7 @@ class VectorStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._counted: tuple[object, int] | None = None
 
     def missing(self, space: str, after: int, limit: int) -> list[Unembedded]:
         """The next passages without a vector in this space: the queue of work."""
@@ -40,11 +41,14 @@ class VectorStore:
 
     def count_missing(self, space: str) -> int:
         """How long that queue is. No vector outlives its passage, so counting both is enough."""
-        (number,) = self._database.execute(
-            """SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM vectors WHERE space = ?)""",
-            (space,),
-        ).only()
-        return number
+        state = (space, self.state())
+        if self._counted is None or self._counted[0] != state:
+            (number,) = self._database.execute(
+                "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM vectors WHERE space = ?)",
+                (space,),
+            ).only()
+            self._counted = (state, number)
+        return self._counted[1]
 
     def add(self, space: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Store vectors, except of passages that are gone; vectors of another space make way.

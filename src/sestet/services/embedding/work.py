@@ -33,6 +33,7 @@ class Embedding:
         self._vectors = NearestVectors(store, embedder.space)
         self._worker = Worker("embedding", self.step, grace=1.0)
         self._busy = asyncio.Lock()
+        self._reached = 0
         #: Passages that the server does not take, and what it says: tried again by the next process.
         self.refused: dict[int, str] = {}
 
@@ -84,11 +85,12 @@ class Embedding:
             return bool(batch)
 
     def _next_batch(self) -> list[Unembedded]:
-        after = 0
-        while rows := self._store.missing(self.space, after, _BATCH):
-            if batch := [row for row in rows if row.passage_id not in self.refused]:
-                return batch
-            after = rows[-1].passage_id
+        """The next passages without a vector. The search goes on where it was, and looks back at the end."""
+        for after in (self._reached, 0):
+            while rows := self._store.missing(self.space, after, _BATCH):
+                self._reached = after = rows[-1].passage_id
+                if batch := [row for row in rows if row.passage_id not in self.refused]:
+                    return batch
         return []
 
     async def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[int, bytes]]:

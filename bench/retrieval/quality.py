@@ -1,0 +1,94 @@
+"""Recall of the words, of the vectors, and of both together, on the quality set beside this file."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sestet.services.embedding.local import LocalEmbedder
+from sestet.services.embedding.work import Embedding
+from sestet.services.retrieval import Retrieval
+from sestet.storage.database import Database
+from sestet.storage.links import LinkStore
+from sestet.storage.passages import PassageStore, Scope
+from sestet.storage.vectors import VectorStore
+
+HERE = Path(__file__).parent
+#: A way of looking: a question and a number in, so many sources out, the best first.
+Search = Callable[[str, int], Awaitable[Sequence[str]]]
+
+
+class Note(NamedTuple):
+    id: str
+    title: str
+    text: str
+
+
+class Query(NamedTuple):
+    query: str
+    passages: list[str]
+    kind: str
+
+
+def read_notes() -> list[Note]:
+    return [Note(**json.loads(line)) for line in _lines("passages.jsonl")]
+
+
+def read_queries() -> list[Query]:
+    return [Query(**json.loads(line)) for line in _lines("queries.jsonl")]
+
+
+def _lines(name: str) -> list[str]:
+    return (HERE / name).read_text(encoding="utf-8").splitlines()
+
+
+def store(database: Database, notes: Sequence[Note]) -> None:
+    with database.transaction():
+        database.execute_many(
+            "INSERT INTO passages VALUES (NULL, 'documents', ?, ?, ?, ?, '', 0, 0, '[]', 0)",
+            [(number, note.title, note.text, note.id) for number, note in enumerate(notes)],
+        )
+
+
+async def measure_quality(database: Database) -> dict[str, dict[str, dict[str, float]]]:
+    """For each way of looking and each kind of query: the share whose answer is first, or among five."""
+    store(database, read_notes())
+    passages = PassageStore(database)
+    embedding = Embedding(VectorStore(database), LocalEmbedder())
+    await embedding.catch_up()
+    scope = Scope(("documents",))
+
+    async def by_meaning(query: str, limit: int) -> list[str]:
+        near = await embedding.nearest(query, limit, scope.holds)
+        rows = passages.get(item.passage_id for item in near)
+        return [rows[item.passage_id].source for item in near]
+
+    searches = {
+        "words": _of(Retrieval(passages)),
+        "vectors": by_meaning,
+        "hybrid": _of(Retrieval(passages, LinkStore(database), embedding)),
+    }
+    return {name: await _recall(search) for name, search in searches.items()}
+
+
+def _of(retrieval: Retrieval) -> Search:
+    async def search(query: str, limit: int) -> list[str]:
+        return [passage.source for passage in (await retrieval.retrieve(query, limit)).passages]
+
+    return search
+
+
+async def _recall(search: Search) -> dict[str, dict[str, float]]:
+    hits: dict[str, list[tuple[bool, bool]]] = {}
+    for query, right, kind in read_queries():
+        found = list(await search(query, 5))[:5]
+        hit = (bool(found) and found[0] in right, any(source in right for source in found))
+        for group in ("all", kind):
+            hits.setdefault(group, []).append(hit)
+    return {
+        kind: {
+            "at_1": sum(first for first, _ in of_kind) / len(of_kind),
+            "at_5": sum(among for _, among in of_kind) / len(of_kind),
+        }
+        for kind, of_kind in hits.items()
+    }
