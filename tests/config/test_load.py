@@ -101,7 +101,8 @@ embedding: {provider: locl}
         "…/sestet.yaml: agent.maxDelegationRounds: must be at least 1, got 0",
         "…/sestet.yaml: multiAgent: is not known here; did you mean 'agent.multiAgent'?",
         "…/sestet.yaml: graph.enabled: expected boolean, got 'maybe'",
-        "…/sestet.yaml: embedding.provider: expected one of local, openai, none, got 'locl'; did you mean 'local'?",
+        "…/sestet.yaml: embedding.provider: expected one of local, openai, none, got 'locl'; "
+        "did you mean 'local'?",
     ]
 
 

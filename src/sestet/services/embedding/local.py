@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,6 +73,8 @@ def _encodable(text: str) -> str:
 
 def _read(name: str, expected: str) -> bytes:
     """A file of the package, if it is the one that was chosen."""
+    from importlib import metadata
+
     try:
         # Found by the list of installed files: the package itself is not imported, its code does not run.
         content = Path(str(metadata.distribution(_PACKAGE).locate_file(name))).read_bytes()
