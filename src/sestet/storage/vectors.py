@@ -1,6 +1,7 @@
 """The vectors of passages: which are there, which are missing, and in which space they lie."""
 
-from collections.abc import Generator, Sequence
+import json
+from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -49,6 +50,16 @@ class VectorStore:
             ).only()
             self._counted = (state, number)
         return self._counted[1]
+
+    def count_there(self, passage_ids: Collection[int]) -> int:
+        """How many of these passages have not been forgotten."""
+        if not passage_ids:
+            return 0
+        (number,) = self._database.execute(
+            "SELECT count(*) FROM passages WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(passage_ids)),),
+        ).only()
+        return number
 
     def add(self, space: str, vectors: Sequence[tuple[int, bytes]]) -> None:
         """Store vectors, except of passages that are gone; vectors of another space make way.

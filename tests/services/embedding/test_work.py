@@ -159,6 +159,9 @@ async def test_one_text_that_a_server_does_not_take_keeps_no_other_from_its_vect
     number = len(server.requests)
     assert await embedding.catch_up() == 0
     assert len(server.requests) == number
+    forget(database, bad)
+    keep(database, "a late egg")
+    assert await embedding.catch_up() == 1
 
 
 async def test_a_server_that_refuses_everything_stops_the_work_at_once(

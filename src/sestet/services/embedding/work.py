@@ -4,9 +4,10 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
-from sestet.core.errors import EmbeddingError
+from sestet.core.errors import EmbeddingError, SestetError
 from sestet.services.background import Worker
 from sestet.services.embedding.embedder import Embedder
 from sestet.services.embedding.nearest import Near, NearestVectors, Wanted
@@ -34,6 +35,7 @@ class Embedding:
         self._worker = Worker("embedding", self.step, grace=1.0)
         self._busy = asyncio.Lock()
         self._reached = 0
+        self._is_loaded = False
         #: Passages that the server does not take, and what it says: tried again by the next process.
         self.refused: dict[int, str] = {}
 
@@ -43,21 +45,31 @@ class Embedding:
 
     def pending(self) -> int:
         """How many passages have no vector yet."""
-        return self._store.count_missing(self.space) - len(self.refused)
+        return self._store.count_missing(self.space) - self._store.count_there(self.refused)
 
     def wake(self) -> None:
-        """Go on in the background, if there is anything to do."""
-        if self.pending() > 0:
-            self._worker.wake()
+        """Go on in the background, if there is anything to do. Never raises."""
+        self._worker.wake()
 
     async def close(self) -> None:
+        """End the work in the background. A little that is left is done first, if that is quick."""
+        with suppress(SestetError):  # the next process tries again, and tells what is wrong
+            if self._is_soon_done():
+                await self.step()
         await self._worker.close()
+
+    def _is_soon_done(self) -> bool:
+        return self._embedder.is_instant and 0 < self.pending() <= _AT_ONCE
 
     async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
         """The nearest in meaning. What was saved a moment ago is embedded first, if that is quick."""
-        if self._embedder.is_instant and not self._busy.locked() and 0 < self.pending() <= _AT_ONCE:
+        if self._is_soon_done():
             await self.step()
-        (vector,) = await _in_thread(self._embedder.embed, [query])
+        if self._is_loaded:  # from then on a thread would cost more than the work
+            (vector,) = self._embedder.embed([query])
+        else:
+            (vector,) = await _in_thread(self._embedder.embed, [query])
+            self._is_loaded = self._embedder.is_instant
         # Zeros are the vector of a text that says nothing.
         return self._vectors.find(vector, limit, self._embedder.floor, wanted) if any(vector) else []
 
@@ -67,19 +79,20 @@ class Embedding:
         while left > 0:
             if progress:
                 progress(done, done + left)
-            before = left + len(self.refused)
+            before = self._store.count_missing(self.space)
             if not await self.step():
                 break
+            done += max(before - self._store.count_missing(self.space), 0)
             left = self.pending()
-            done += max(before - left - len(self.refused), 0)
         if progress:
-            progress(done, done + max(left, 0))
+            progress(done, done + left)
         return done
 
     async def step(self) -> bool:
         """Embed one batch; False when there was nothing to do."""
         async with self._busy:
-            batch = self._next_batch()
+            # Counting is far cheaper than looking for what is missing, and most often nothing is.
+            batch = self._next_batch() if self.pending() > 0 else []
             if batch:
                 self._store.add(self.space, await self._embed(batch))
             return bool(batch)
