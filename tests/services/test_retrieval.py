@@ -85,19 +85,43 @@ async def test_only_the_collections_that_are_asked_for_are_searched(database: Da
     assert {passage.collection for passage in chosen} == {"learnings", "documents"}
 
 
+@pytest.mark.parametrize("by_meaning", [True, False])
 async def test_a_session_leaves_out_what_other_sessions_observed_and_nothing_that_was_saved(
-    database: Database,
+    database: Database, by_meaning: bool
 ) -> None:
+    retrieval = hybrid(database) if by_meaning else by_words(database)
     for collection in ("knowledge", "learnings", "observations", "reflections", "documents"):
         for session in ("mine", "theirs", ""):
             keep(database, f"tea {collection} {session}", collection=collection, session_id=session)
 
-    found = (await hybrid(database).retrieve("tea", 50, session_id="mine")).passages
+    found = (await retrieval.retrieve("tea", 50, session_id="mine")).passages
 
     left_out = {"tea observations theirs", "tea reflections theirs"}
     assert len(found) == 13
     assert not left_out & {passage.text for passage in found}
-    assert len((await hybrid(database).retrieve("tea", 50)).passages) == 15
+    assert len((await retrieval.retrieve("tea", 50)).passages) == 15
+
+
+@pytest.mark.parametrize("step", [1, -1])
+async def test_of_many_that_fit_equally_well_the_same_are_chosen_in_any_order(
+    database: Database, step: int
+) -> None:
+    for number in range(300)[::step]:
+        keep(database, "tea at four", source=f"note {number:03}")
+
+    for retrieval in (by_words(database), hybrid(database)):
+        found = (await retrieval.retrieve("tea", 2)).passages
+        assert [passage.source for passage in found] == ["note 000", "note 001"]
+
+
+async def test_a_few_passages_in_scope_are_found_among_many_that_are_not(database: Database) -> None:
+    for number in range(300):
+        keep(database, f"tea {number}", collection="observations", session_id="theirs")
+    keep(database, "a long text in which tea is named once, among many other words", source="mine")
+
+    for retrieval in (by_words(database), hybrid(database)):
+        found = (await retrieval.retrieve("tea", 2, session_id="here")).passages
+        assert [passage.source for passage in found] == ["mine"]
 
 
 async def test_the_graph_leads_from_what_was_found_to_what_is_linked_with_it(database: Database) -> None:
