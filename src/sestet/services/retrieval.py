@@ -124,7 +124,9 @@ class Retrieval:
         for place, text in enumerate(texts):
             for name in _names(text):
                 places.setdefault(name, place)
-        links = [link for link in self._links.of(places, _MOST_LINKS) if link.other_key not in places]
+        asked = [name for name, place in places.items() if place == 0]
+        links = [*self._links.of(asked, _MOST_LINKS), *self._links.of(places.keys() - asked, _MOST_LINKS)]
+        links = [link for link in links if link.other_key not in places]
         links.sort(key=lambda link: (places[link.key], link.predicate, link.other_key))
         found: dict[int, _Neighbour] = {}
         for rank, link in enumerate(_first_of_each(links)[:_MOST_NEIGHBOURS], 1):
@@ -176,7 +178,7 @@ def _passage(
         reasons.append(neighbour.why)
     # What leads to a passage is shown with it, so it counts as read.
     label = row.label | (neighbour.label if neighbour else CLEAN)
-    share = score * (_CONSTANT + 1) / (1 + _MEANING_WEIGHT)
+    share = min(score * (_CONSTANT + 1) / (1 + _MEANING_WEIGHT), 1.0)
     why = "; ".join(reasons)
     return Passage(row.text, row.title, row.collection, row.source, row.created_at, share, label, why)
 
