@@ -87,6 +87,16 @@ class DocumentStore:
         )
         return [DocumentRow(*row) for row in rows]
 
+    def chunks_of(self, path: str) -> "list[StoredChunk]":
+        """The chunks of one document, in order."""
+        rows = self._database.execute(
+            """SELECT title, text, source FROM documents JOIN chunks ON document_id = documents.id
+               JOIN passages ON collection = 'documents' AND item_id = chunks.id
+               WHERE path = ? ORDER BY number""",
+            (path,),
+        )
+        return [StoredChunk(*row) for row in rows]
+
     def paths_below(self, path: str) -> Iterator[str]:
         """The paths of the documents at and below a path, however many they are."""
         last = ""

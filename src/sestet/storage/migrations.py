@@ -296,6 +296,12 @@ MIGRATIONS: tuple[str, ...] = (
         INSERT INTO exchanges_index (rowid, asked, answered)
         SELECT id, asked, answered FROM exchanges WHERE id = new.id;
     END;
+    CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
+    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
+        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
+        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
+        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
+    END;
     """
     + _kept_in_passages(
         "knowledge",

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from sestet.agents._shared.text import checked, day, given
 from sestet.core.errors import ToolError
@@ -45,9 +45,8 @@ async def save_knowledge(
     tags: Annotated[list[str] | None, "Words to find it by, such as a project or a subject"] = None,
 ) -> str:
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
-    content = checked(content, "content", _CONTENT_LENGTH)
-    key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
-    row = knowledge.save(key, content, category, call.origin, tags_of(tags or ()))
+    entry = entry_of(content, key, tags or ())
+    row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags)
     if row.turn_id != call.turn_id:
         return f"Already saved: {row.key} ({row.category}, {day(row.updated_at)})"
     if row.version > 1:
@@ -86,12 +85,20 @@ async def search_knowledge(
     return Labelled(text, stored_label("the knowledge base", (row.label for row in found)))
 
 
-def tags_of(given_tags: Iterable[str]) -> list[str]:
-    """Tags as they are kept: in lower case, each once, none of them empty."""
-    tags = dict.fromkeys(given(tag, "tags", _TAG_LENGTH).lower() for tag in given_tags)
-    if len(tags) > _MOST_TAGS:
-        raise ToolError(f"{len(tags)} tags are too many; give at most {_MOST_TAGS}")
-    return list(tags)
+class Entry(NamedTuple):
+    key: str
+    content: str
+    tags: tuple[str, ...]
+
+
+def entry_of(content: str, key: str, tags: Iterable[str]) -> Entry:
+    """An entry as it may be saved: with a title, within the limits, its tags in lower case and each once."""
+    content = checked(content, "content", _CONTENT_LENGTH)
+    key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
+    kept = tuple(dict.fromkeys(given(tag, "tags", _TAG_LENGTH).lower() for tag in tags))
+    if len(kept) > _MOST_TAGS:
+        raise ToolError(f"{len(kept)} tags are too many; give at most {_MOST_TAGS}")
+    return Entry(key, content, kept)
 
 
 def _about(row: KnowledgeRow) -> str:

@@ -1,0 +1,17 @@
+"""Takes the traces of what was deleted out of the database file."""
+
+from sestet.storage.database import Database
+
+_INDEXES = ("passages_index", "exchanges_index")
+
+
+def wipe_traces(database: Database) -> bool:
+    """Write the file anew, so that nothing is left in its free space; False while others have it open.
+
+    A full-text index keeps the words of what was deleted until its parts are merged.
+    """
+    for index in _INDEXES:
+        database.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names from above
+    database.execute("VACUUM")
+    (busy, *_) = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
+    return not busy
