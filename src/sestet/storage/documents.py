@@ -10,7 +10,7 @@ from sestet.storage.labels import label_columns
 
 _PAGE = 500
 #: A path itself, and everything below it as a directory.
-_BELOW = "(path = ?1 OR substr(path, 1, length(?1) + 1) = rtrim(?1, '/') || '/')"
+_BELOW = "(path = ?1 OR substr(path, 1, length(rtrim(?1, '/')) + 1) = rtrim(?1, '/') || '/')"
 
 
 class StoredChunk(NamedTuple):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sestet.services.documents.blocks import Block, BrokenFileError
-from sestet.services.documents.decode import decoded
+from sestet.services.documents.decode import guess_encoding
 
 _PIECE = 65_536
 
@@ -21,7 +21,7 @@ def _blocks(kind: str, content: BinaryIO) -> Iterator[Block]:
         return read_pdf(content)
     from sestet.services.documents.html import read_html
 
-    text = decoded(content)
+    text = io.TextIOWrapper(content, encoding=guess_encoding(content), errors="replace")
     return read_html(iter(lambda: text.read(_PIECE), ""))
 
 

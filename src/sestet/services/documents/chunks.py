@@ -76,7 +76,8 @@ def _overlap(last: Block, following: Block) -> list[Block]:
     sentence = last.text[start:].strip()
     if not start or count_words(sentence) > OVERLAP_WORDS:
         return []
-    return [last._replace(text=sentence, place=last.place + last.text.count("\n", 0, start))]
+    # The place of a chunk is that of what is new in it.
+    return [last._replace(text=sentence, place=following.place)]
 
 
 def _short_enough(blocks: Iterable[Block], by_page: bool) -> Iterator[Block]:

@@ -1,7 +1,6 @@
 """Bytes as text, whatever they were written with."""
 
 import codecs
-import io
 from typing import BinaryIO
 
 _HEAD_BYTES = 65_536
@@ -15,11 +14,18 @@ _MARKS = (
 )
 
 
-def decoded(stream: BinaryIO) -> io.TextIOWrapper:
-    """The stream as text; what is not UTF-8 is taken for Windows' Latin, and nothing is ever refused."""
+def guess_encoding(stream: BinaryIO) -> str:
+    """By its mark or its bytes; what is not UTF-8 is taken for Windows' Latin."""
     head = stream.read(_HEAD_BYTES)
     stream.seek(0)
-    return io.TextIOWrapper(stream, encoding=_encoding(head), errors="replace")
+    if mark := _by_mark(head):
+        return mark
+    try:
+        # A character that the end of the head cuts in two is no mistake.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def is_binary(head: bytes) -> bool:
@@ -30,13 +36,3 @@ def is_binary(head: bytes) -> bool:
 def _by_mark(head: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
-
-def _encoding(head: bytes) -> str:
-    if mark := _by_mark(head):
-        return mark
-    try:
-        # A character that the end of the head cuts in two is no mistake.
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"

@@ -16,6 +16,8 @@ from sestet.services.walk import MAX_DEPTH, READ_FLAGS
 _MADE_BY_MACHINES = SKIPPED | {"venv", "site-packages", "bower_components"}
 #: Keys and certificates: nobody wants to find them by a search.
 _SECRETS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks")
+#: Text that nobody reads.
+_UNREAD = (".svg", ".map", ".lock", ".min.js", ".min.css", ".ipynb")
 _HEAD_BYTES = 8_192
 _MEGABYTE = 1_000_000
 _LARGEST: dict[DocumentKind, int] = {
@@ -136,6 +138,8 @@ def _reason_against_file(name: str, parent: int) -> str:
         return "hidden"
     if name.lower().endswith(_SECRETS):
         return "a key or certificate"
+    if name.lower().endswith(_UNREAD):
+        return "made by machines"
     return "a link" if _is_link(name, parent) else ""
 
 

@@ -10,7 +10,7 @@ from sestet.core.errors import PersonError
 from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
 from sestet.services.documents.chunks import Chunk, cut_chunks
 from sestet.services.documents.confined import ConfinedReader
-from sestet.services.documents.decode import decoded
+from sestet.services.documents.decode import guess_encoding
 from sestet.services.documents.find import Found, Opened, SkippedFileError, find_files, open_file, printable
 from sestet.services.documents.plain import read_code, read_markdown, read_text
 from sestet.storage.documents import DocumentStore, StoredChunk
@@ -120,7 +120,8 @@ class Ingestion:
     def _blocks(self, opened: Opened) -> Iterator[Block]:
         if (read := _READERS.get(opened.kind)) is None:
             return self._reader.read(opened.kind, opened.stream, opened.size)
-        text = decoded(opened.stream)
+        encoding = guess_encoding(opened.stream)
+        text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)
         return read(iter(lambda: text.readline(LONGEST), ""))
 
     def _prune(self, root: Path) -> None:
