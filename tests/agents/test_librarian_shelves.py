@@ -35,7 +35,7 @@ async def label_of(tool: Tool, *services: object, **arguments: JsonValue) -> Lab
 
 async def test_a_lesson_is_kept_once_and_found_by_what_happens(database: Database) -> None:
     learnings = LearningStore(database)
-    lesson: dict[str, JsonValue] = {"trigger": "the build says EPERM", "fix": "close the editor first"}
+    lesson = {"trigger": "the build says EPERM", "fix": "close the editor first"}
 
     saved = "when the build says EPERM: close the editor first"
     assert await run(save_learning, learnings, **lesson) == f"Lesson saved: {saved}"
@@ -60,14 +60,16 @@ async def test_a_lesson_is_kept_once_and_found_by_what_happens(database: Databas
         ({"trigger": "x", "fix": "y" * 4_001}, "'fix' has 4,001 characters"),
     ],
 )
-async def test_half_a_lesson_is_none(database: Database, arguments: dict[str, JsonValue], answer: str) -> None:
+async def test_half_a_lesson_is_none(database: Database, arguments: dict[str, str], answer: str) -> None:
     with pytest.raises(ToolError, match=answer):
         await run(save_learning, LearningStore(database), **arguments)
 
 
 async def test_tags_are_kept_in_lower_case_and_shown(database: Database) -> None:
     knowledge = KnowledgeStore(database)
-    await run(save_knowledge, knowledge, key="Hours", content="until six", tags=["Shop", "shop", " Berlin  Mitte"])
+    await run(
+        save_knowledge, knowledge, key="Hours", content="until six", tags=["Shop", "shop", " Berlin  Mitte"]
+    )
 
     assert await run(search_knowledge, knowledge, query="mitte") == (
         f"In the knowledge base about 'mitte':\n- Hours (note, shop, berlin mitte, {DAY}): until six"

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
@@ -67,7 +67,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def serving(status: int = 200, body: object = None, headers: dict[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    status: int = 200, body: object = None, headers: dict[str, str] | None = None
+) -> Generator[Server]:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
     with Server(status, content, headers) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
@@ -96,7 +98,9 @@ def test_it_asks_for_json_and_gives_what_has_an_address() -> None:
     assert (len(found), len(found[2].title), len(found[2].excerpt)) == (3, 200, 500)
 
 
-@pytest.mark.parametrize(("path", "asked"), [("", "/search"), ("/find/", "/find/search"), ("/search", "/search")])
+@pytest.mark.parametrize(
+    ("path", "asked"), [("", "/search"), ("/find/", "/find/search"), ("/search", "/search")]
+)
 def test_the_address_may_be_that_of_the_server_or_of_its_search(path: str, asked: str) -> None:
     with serving(body={"results": []}) as server:
         assert WebSearch(server.url + path).search("tea", 3) == []
@@ -123,11 +127,13 @@ def test_a_wrong_answer_is_told_to_the_model(status: int, body: object, message:
 
 
 def test_a_redirect_is_not_followed() -> None:
-    with serving(body={"results": RESULTS}) as other:
-        with serving(302, b"", {"Location": f"{other.url}/search"}) as server:
-            with pytest.raises(ToolError, match="redirects elsewhere, which is not followed"):
-                WebSearch(server.url).search("tea", 3)
-        assert other.asked == []
+    with (
+        serving(body={"results": RESULTS}) as other,
+        serving(302, b"", {"Location": f"{other.url}/search"}) as server,
+        pytest.raises(ToolError, match="redirects elsewhere, which is not followed"),
+    ):
+        WebSearch(server.url).search("tea", 3)
+    assert other.asked == []
 
 
 def test_a_server_that_never_comes_to_an_end_is_left() -> None:
@@ -138,22 +144,34 @@ def test_a_server_that_never_comes_to_an_end_is_left() -> None:
 
 
 def test_a_server_that_says_nothing_is_left() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        with pytest.raises(ToolError, match=r"took longer than 0\.3 seconds"):
-            WebSearch(f"http://127.0.0.1:{silent.getsockname()[1]}", seconds=0.3).search("tea", 3)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(ToolError, match=r"took longer than 0\.3 seconds"),
+    ):
+        WebSearch(f"http://127.0.0.1:{silent.getsockname()[1]}", seconds=0.3).search("tea", 3)
 
 
 def test_nobody_there_and_no_such_host_are_said_plainly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    with pytest.raises(ToolError, match="cannot be reached: .*refused"):
+    with pytest.raises(ToolError, match=r"cannot be reached: .*refused"):
         WebSearch(f"http://127.0.0.1:{port}").search("tea", 3)
     with serving() as server, pytest.raises(ToolError, match="cannot be reached"):
         WebSearch(server.url.replace("http", "https")).search("tea", 3)
 
 
 @pytest.mark.parametrize(
-    "url", ["searx", "ftp://x", "http://", "http://x:99999", "http://[", "file:///etc/passwd", "http://u@x", "http://x?q=1"]
+    "url",
+    [
+        "searx",
+        "ftp://x",
+        "http://",
+        "http://x:99999",
+        "http://[",
+        "file:///etc/passwd",
+        "http://u@x",
+        "http://x?q=1",
+    ],
 )
 def test_an_address_that_cannot_be_one_is_a_mistake_in_the_settings(url: str) -> None:
     with pytest.raises(ConfigError, match=r"search\.url: .* must be the address of a search endpoint"):
@@ -188,7 +206,9 @@ def test_what_was_read_does_not_leave_in_a_query_unasked() -> None:
     assert decide(Label(private=True), "tea", policy=allowed) == "allow"
 
 
-async def test_a_private_query_is_asked_about_in_a_whole_turn(tmp_path_factory: pytest.TempPathFactory) -> None:
+async def test_a_private_query_is_asked_about_in_a_whole_turn(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     script: dict[str, list[sestet.ToolCall | str]] = {
         "orchestrator": [
             sestet.ToolCall("transfer_to_agent", {"agent_name": "librarian", "request": "look it up"})

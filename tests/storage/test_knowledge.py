@@ -147,7 +147,7 @@ def test_what_is_forgotten_leaves_no_version_no_passage_and_no_vector(tmp_path: 
     assert knowledge.forget("HOURS")
 
     for table in ("knowledge", "knowledge_versions", "passages", "vectors"):
-        assert database.execute(f"SELECT count(*) FROM {table}").only() == (0,), table
+        assert database.execute(f"SELECT count(*) FROM {table}").only() == (0,), table  # noqa: S608 - above
     assert knowledge.search("seven", 5) == []
     assert not knowledge.forget("Hours")
     database.close()

@@ -1,7 +1,7 @@
-"""The work of ``sestet knowledge ingest``: a bar while it runs, and a summary that names what was left out."""
+"""The work of ``sestet knowledge ingest``: a bar, and a summary that names what was left out."""
 
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sestet.cli.opening import open_storage
+from sestet.cli.opening import Storage, open_storage, run
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import open_console, print_json
+from sestet.core.errors import EmbeddingError
 from sestet.services.documents.ingest import Ingestion, Named, Progress, Summary
+from sestet.services.embedding.choice import open_embedding
 from sestet.storage.documents import DocumentStore
 
 if TYPE_CHECKING:
@@ -22,25 +24,42 @@ _INTERRUPTED = 130
 _NAMES_SHOWN = 5
 
 
-async def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_json: bool) -> int:
+def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_json: bool) -> int:
     """0 when all went well, 1 when a file was broken."""
-    with open_storage(context) as database:
-        ingestion = Ingestion(DocumentStore(database))
+    with open_storage(context) as storage:
         try:
-            with _bar(as_json) as watch:
-                summary = ingestion.run(paths, prune=prune, watch=watch)
+            with _bar("files", as_json) as watch:
+                summary = Ingestion(DocumentStore(storage.database)).run(paths, prune=prune, watch=watch)
+            problem = run(_embed(storage, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. What was read is kept; run it again to go on.", err=True)
             return _INTERRUPTED
     if as_json:
-        print_json(_described(summary))
+        print_json({**_described(summary), "embedding_problem": problem})
     else:
         _print(summary)
+        if problem:
+            typer.echo(f"Found by words alone for now: {clean(problem)}", err=True)
     return 1 if summary.broken else 0
 
 
+async def _embed(storage: Storage, as_json: bool) -> str:
+    """Give every passage its vector now, while somebody watches; why that was not possible, if it was not."""
+    embedding = open_embedding(storage.settings.embedding, storage.database)
+    if embedding is None:
+        return ""
+    try:
+        with _bar("vectors", as_json) as watch:
+            await embedding.catch_up(watch and (lambda done, total: watch(Progress("", done, total))))
+    except EmbeddingError as error:
+        return str(error)
+    finally:
+        await embedding.close()
+    return ""
+
+
 @contextmanager
-def _bar(as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
+def _bar(what: str, as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
     """A progress bar on stderr, where there is somebody to see it."""
     console = open_console(stderr=True)
     if as_json or not console.is_terminal:
@@ -49,8 +68,8 @@ def _bar(as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[name]}"))
-    with Bar(*columns, console=console, transient=True) as bar:
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, TextColumn("{task.fields[name]}"), console=console, transient=True) as bar:
         task = bar.add_task("", total=None, name="")
 
         def watch(progress: Progress) -> None:
@@ -60,10 +79,8 @@ def _bar(as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
         yield watch
 
 
-def _described(summary: Summary) -> dict[str, object]:
-    named = {
-        name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")
-    }
+def _described(summary: Summary) -> Mapping[str, object]:
+    named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
     return asdict(summary) | named
 
 

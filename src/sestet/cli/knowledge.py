@@ -32,8 +32,8 @@ def list_entries(
     from sestet.cli.show.knowledge import print_entries
     from sestet.storage.knowledge import KnowledgeStore
 
-    with open_storage(context) as database:
-        print_entries(KnowledgeStore(database).latest(limit, tag.strip().lower()), as_json)
+    with open_storage(context) as storage:
+        print_entries(KnowledgeStore(storage.database).latest(limit, tag.strip().lower()), as_json)
 
 
 @program.command("show")
@@ -45,8 +45,8 @@ def show(
     from sestet.cli.show.knowledge import print_entry
     from sestet.storage.knowledge import KnowledgeStore
 
-    with open_storage(context) as database:
-        print_entry(_require(KnowledgeStore(database), key), as_json)
+    with open_storage(context) as storage:
+        print_entry(_require(KnowledgeStore(storage.database), key), as_json)
 
 
 @program.command("search")
@@ -56,16 +56,13 @@ def search(
     limit: Annotated[int, _LIMIT] = 5,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
-    """Search entries, lessons and documents, each passage with its source."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_passages
-    from sestet.storage.shelves import search_shelves
+    """Search entries, lessons and documents by words and by meaning, each passage with its source."""
+    from sestet.cli.opening import run
 
     words = " ".join(query).strip()
     if not words:
         raise typer.BadParameter("the query is empty")
-    with open_storage(context) as database:
-        print_passages(search_shelves(database, words, limit), words, as_json)
+    run(_search(context, words, limit, as_json))
 
 
 @program.command("save")
@@ -94,8 +91,8 @@ def save(
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
-    with open_storage(context) as database:
-        row = KnowledgeStore(database).save(
+    with open_storage(context) as storage:
+        row = KnowledgeStore(storage.database).save(
             entry.key, entry.content, category, Origin("", "", CLEAN), entry.tags
         )
         print_saved(row, as_json)
@@ -110,8 +107,8 @@ def history(
     from sestet.cli.show.knowledge import print_versions
     from sestet.storage.knowledge import KnowledgeStore
 
-    with open_storage(context) as database:
-        knowledge = KnowledgeStore(database)
+    with open_storage(context) as storage:
+        knowledge = KnowledgeStore(storage.database)
         row = _require(knowledge, key)
         print_versions(row, knowledge.history(key), as_json)
 
@@ -132,8 +129,8 @@ def undo(
     from sestet.core.errors import PersonError
     from sestet.storage.knowledge import KnowledgeStore
 
-    with open_storage(context) as database:
-        knowledge = KnowledgeStore(database)
+    with open_storage(context) as storage:
+        knowledge = KnowledgeStore(storage.database)
         present = _require(knowledge, key)
         versions = {version.version: version for version in knowledge.history(key)}
         wanted = to or versions[present.version].previous
@@ -143,7 +140,9 @@ def undo(
             )
         row = knowledge.restore(key, wanted)
         if row is None:
-            raise PersonError(f"{present.key!r} has no version {wanted}; 'sestet knowledge history' lists them")
+            raise PersonError(
+                f"{present.key!r} has no version {wanted}; 'sestet knowledge history' lists them"
+            )
         print_saved(row, as_json)
 
 
@@ -156,8 +155,8 @@ def learnings(
     from sestet.cli.show.knowledge import print_learnings
     from sestet.storage.learnings import LearningStore
 
-    with open_storage(context) as database:
-        print_learnings(LearningStore(database).latest(limit), as_json)
+    with open_storage(context) as storage:
+        print_learnings(LearningStore(storage.database).latest(limit), as_json)
 
 
 @program.command("documents")
@@ -169,8 +168,8 @@ def documents(
     from sestet.cli.show.knowledge import print_documents
     from sestet.storage.documents import DocumentStore
 
-    with open_storage(context) as database:
-        print_documents(DocumentStore(database).list(limit), as_json)
+    with open_storage(context) as storage:
+        print_documents(DocumentStore(storage.database).list(limit), as_json)
 
 
 @program.command("forget")
@@ -193,10 +192,10 @@ def forget(
 
     if sum((bool(key), learning is not None, document is not None)) != 1:
         raise typer.BadParameter("name exactly one thing: a KEY, --learning N or --document PATH")
-    with open_storage(context) as database:
+    with open_storage(context) as storage:
         path = str(document.absolute()) if document else ""
         resolved = str(document.resolve()) if document else ""
-        forgotten = forget_from_shelves(database, Unwanted(key, learning, (path, resolved)))
+        forgotten = forget_from_shelves(storage.database, Unwanted(key, learning, (path, resolved)))
     if not forgotten.names:
         what = repr(key) if key else f"lesson {learning}" if learning else f"document {path!r}"
         raise PersonError(f"there is no {what}; see 'sestet knowledge list', 'learnings' and 'documents'")
@@ -222,9 +221,22 @@ def ingest(
 ) -> None:
     """Read documents (markdown, text, html, pdf, code) to be found again; unchanged files are skipped."""
     from sestet.cli.ingesting import ingest_paths
-    from sestet.cli.opening import run
 
-    raise typer.Exit(run(ingest_paths(context, paths, prune, as_json)))
+    raise typer.Exit(ingest_paths(context, paths, prune, as_json))
+
+
+async def _search(context: typer.Context, query: str, limit: int, as_json: bool) -> None:
+    from sestet.cli.opening import open_storage
+    from sestet.cli.show.knowledge import print_passages
+    from sestet.services.embedding.choice import open_embedding
+    from sestet.services.retrieval import Retrieval
+    from sestet.storage.passages import PassageStore
+
+    with open_storage(context) as storage:
+        embedding = open_embedding(storage.settings.embedding, storage.database)
+        retrieval = Retrieval(PassageStore(storage.database), embedding=embedding)
+        found = await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
+    print_passages(found, query, as_json)
 
 
 def _require(knowledge: "KnowledgeStore", key: str) -> "KnowledgeRow":

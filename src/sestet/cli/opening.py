@@ -8,12 +8,12 @@ from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import typer
 
 from sestet import app
-from sestet.config import Loaded, data_directory, load_settings
+from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.models.offline import OfflineModel
 from sestet.models.vendor import vendor_model
 from sestet.storage.database import FILE_NAME, Database
@@ -41,14 +41,19 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
         yield opened
 
 
+class Storage(NamedTuple):
+    settings: Settings
+    database: Database
+
+
 @contextmanager
-def open_storage(context: typer.Context) -> Generator[Database]:
+def open_storage(context: typer.Context) -> Generator[Storage]:
     """The database of these settings, for what needs no agents."""
     settings = load(context).settings
     _keep_log()
     database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
     try:
-        yield database
+        yield Storage(settings, database)
     finally:
         database.close()
 

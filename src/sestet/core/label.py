@@ -47,7 +47,7 @@ class Labelled(NamedTuple):
 
 
 def stored_label(source: str, labels: Iterable[Label]) -> Label:
-    """What rows that were read from a store add: the labels they were stored with, and that they are private."""
+    """What rows that were read from a store add: the labels they were stored with, and ``private``."""
     label = Label(private=True, sources=(source,))
     for stored in labels:
         label |= stored

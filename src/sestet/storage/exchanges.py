@@ -47,7 +47,7 @@ class ExchangeStore:
         return _rows(rows)
 
     def _take_in(self) -> None:
-        """Index what has ended and is not indexed yet, a part at a time, so that a turn elsewhere can write."""
+        """Index what has ended and is not indexed yet, in parts, so that a turn elsewhere can write."""
         taken = _INDEXED_AT_ONCE
         while taken == _INDEXED_AT_ONCE:
             found = self._database.execute(

@@ -12,7 +12,7 @@ from sestet.storage.labels import label_columns, label_from
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
 
-_COLUMNS = """knowledge.id, key, content, category, tags, version, session_id, turn_id, created_at, updated_at,
+_COLUMNS = """id, key, content, category, tags, version, session_id, turn_id, created_at, updated_at,
     untrusted, private, sources"""
 _VERSION_COLUMNS = (
     "version, previous, content, category, tags, session_id, turn_id, saved_at, untrusted, private, sources"
@@ -145,7 +145,7 @@ class KnowledgeStore:
         return number
 
     def _select(self, rest: str, values: Sequence[str | int]) -> list[KnowledgeRow]:
-        return [_row(row) for row in self._database.execute(f"SELECT {_COLUMNS} {rest}", values)]  # noqa: S608 - columns
+        return [_row(row) for row in self._database.execute(f"SELECT {_COLUMNS} {rest}", values)]
 
     def _require(self, key: str) -> KnowledgeRow:
         row = self.get(key)
@@ -194,5 +194,11 @@ def _row(columns: tuple[Any, ...]) -> KnowledgeRow:
 def _version(columns: tuple[Any, ...]) -> KnowledgeVersion:
     version, previous, content, category, tags, *rest = columns
     return KnowledgeVersion(
-        version, previous, content, category, tuple(json.loads(tags)), *rest[:-3], label=label_from(*rest[-3:])
+        version,
+        previous,
+        content,
+        category,
+        tuple(json.loads(tags)),
+        *rest[:-3],
+        label=label_from(*rest[-3:]),
     )

@@ -261,7 +261,8 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (knowledge_id, version)
     ) STRICT, WITHOUT ROWID;
     INSERT INTO knowledge_versions
-        SELECT id, 1, NULL, content, category, tags, session_id, turn_id, updated_at, untrusted, private, sources
+        SELECT id, 1, NULL, content, category, tags, session_id, turn_id, updated_at,
+            untrusted, private, sources
         FROM knowledge;
     CREATE TABLE learnings (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -305,7 +306,8 @@ MIGRATIONS: tuple[str, ...] = (
     """
     + _kept_in_passages(
         "knowledge",
-        "key || coalesce((SELECT ' (' || group_concat(value, ', ') || ')' FROM json_each(tags) HAVING count(*)), '')",
+        """key || coalesce(
+            (SELECT ' (' || group_concat(value, ', ') || ')' FROM json_each(tags) HAVING count(*)), '')""",
         "content",
         "key",
         session_id="''",

@@ -1,24 +1,12 @@
-"""Entries, lessons and documents at once: searching them, and forgetting what lies on them."""
+"""Forgetting entries, lessons and documents: from tables, index and vectors, and from the file itself."""
 
 from typing import NamedTuple
 
-from sestet.core.label import Label
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
-from sestet.storage.full_text import match_any
 from sestet.storage.knowledge import KnowledgeStore
-from sestet.storage.labels import label_from
 from sestet.storage.learnings import LearningStore
 from sestet.storage.traces import wipe_traces
-
-
-class ShelfHit(NamedTuple):
-    collection: str
-    title: str
-    text: str
-    source: str
-    created_at: float
-    label: Label
 
 
 class Unwanted(NamedTuple):
@@ -33,20 +21,6 @@ class Forgotten(NamedTuple):
     names: list[str]
     #: False: another process has the file open, which still holds traces.
     wiped: bool
-
-
-def search_shelves(database: Database, query: str, limit: int) -> list[ShelfHit]:
-    """The passages that hold the words, the best first; a query of common words alone finds nothing."""
-    if not (expression := match_any(query)):
-        return []
-    rows = database.execute(
-        """SELECT collection, passages.title, passages.text, source, created_at, untrusted, private, sources
-           FROM passages_index JOIN passages ON passages.id = passages_index.rowid
-           WHERE passages_index MATCH ? AND collection IN ('knowledge', 'learnings', 'documents')
-           ORDER BY bm25(passages_index, 3.0, 1.0), passages.id DESC LIMIT ?""",
-        (expression, limit),
-    )
-    return [ShelfHit(*row[:-3], label=label_from(*row[-3:])) for row in rows]
 
 
 def forget_from_shelves(database: Database, unwanted: Unwanted) -> Forgotten:

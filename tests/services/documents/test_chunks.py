@@ -68,7 +68,9 @@ def test_code_that_does_not_fit_is_cut_at_an_empty_line_and_keeps_its_indentatio
     assert [chunk.place % 3 for chunk in chunks] == [1] * len(chunks)
 
 
-@pytest.mark.parametrize("text", ["x" * 100_000, "語" * 50_000, "a " * 20_000, "a\n" * 20_000, "語。" * 20_000])
+@pytest.mark.parametrize(
+    "text", ["x" * 100_000, "語" * 50_000, "a " * 20_000, "a\n" * 20_000, "語。" * 20_000]
+)
 def test_text_without_places_to_cut_is_cut_all_the_same(text: str) -> None:
     chunks = list(cut_chunks([Block(text, 1)]))
 

@@ -51,7 +51,7 @@ def test_files_of_every_kind_are_stored_with_headings_and_places(store: Document
     (paper,) = store.chunks_of(str(shelf / "deep" / "paper.pdf"))
     assert paper == ("paper.pdf", "First.\n\nSecond.", f"{shelf}/deep/paper.pdf p. 1")
     (code,) = store.chunks_of(str(shelf / "deep" / "er" / "code.py"))
-    assert code.title == "code.py › def brew()"
+    assert code.title == "code.py > def brew()"
     assert code.source == f"{shelf}/deep/er/code.py:1"
 
 
@@ -213,10 +213,11 @@ def test_a_forgotten_document_leaves_no_passage_no_index_and_no_vector(
     database = Database(tmp_path / "data" / "sestet.db")
     database.execute("INSERT INTO vectors SELECT id, 'space', x'00' FROM passages")
 
-    assert all([store.remove(path) for path in store.paths_below(str(shelf))])
+    for path in store.paths_below(str(shelf)):
+        assert store.remove(path)
 
     for table in ("documents", "chunks", "passages", "vectors"):
-        assert database.execute(f"SELECT count(*) FROM {table}").only() == (0,), table
+        assert database.execute(f"SELECT count(*) FROM {table}").only() == (0,), table  # noqa: S608 - above
     found = database.execute("SELECT rowid FROM passages_index WHERE passages_index MATCH 'tea'")
     assert found == []
     database.close()

@@ -53,7 +53,9 @@ def whole(database: Path) -> int:
            LEFT JOIN passages ON collection = 'documents' AND item_id = chunks.id GROUP BY path"""
     )
     (passages,) = opened.execute("SELECT count(*) FROM passages").only()
-    (indexed,) = opened.execute("SELECT count(*) FROM passages_index WHERE passages_index MATCH 'part'").only()
+    (indexed,) = opened.execute(
+        "SELECT count(*) FROM passages_index WHERE passages_index MATCH 'part'"
+    ).only()
     opened.execute("INSERT INTO passages_index (passages_index) VALUES ('integrity-check')")
     opened.close()
     assert {(chunks, kept) for _, chunks, kept in rows} <= {(40, 40)}
@@ -62,7 +64,9 @@ def whole(database: Path) -> int:
 
 
 @pytest.mark.slow
-def test_a_kill_in_the_middle_leaves_whole_files_and_the_next_run_goes_on(tmp_path: Path, shelf: Path) -> None:
+def test_a_kill_in_the_middle_leaves_whole_files_and_the_next_run_goes_on(
+    tmp_path: Path, shelf: Path
+) -> None:
     database = tmp_path / "sestet.db"
     Database(database).close()
     for pause in (0.0, 0.003, 0.011):
@@ -113,7 +117,7 @@ def test_a_file_that_another_process_has_stored_meanwhile_is_not_stored_twice(tm
     second.close()
 
 
-def _answering_none_once(store: DocumentStore):  # noqa: ANN202
+def _answering_none_once(store: DocumentStore):
     honest, asked = store.digest_of, list[str]()
 
     def answer(path: str) -> str | None:

@@ -50,7 +50,9 @@ async def save_knowledge(
     if row.turn_id != call.turn_id:
         return f"Already saved: {row.key} ({row.category}, {day(row.updated_at)})"
     if row.version > 1:
-        return f"Updated: {row.key} ({row.category}, version {row.version}; first saved {day(row.created_at)})"
+        return (
+            f"Updated: {row.key} ({row.category}, version {row.version}; first saved {day(row.created_at)})"
+        )
     return f"Saved: {row.key} ({row.category})"
 
 

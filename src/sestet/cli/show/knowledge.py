@@ -1,7 +1,7 @@
 """Entries, lessons, documents and passages on the terminal, or as JSON; each says where it came from."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import typer
 from rich.text import Text
@@ -9,10 +9,10 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.core.label import Label
+from sestet.services.retrieval import Retrieved
 from sestet.storage.documents import DocumentRow
 from sestet.storage.knowledge import KnowledgeRow, KnowledgeVersion
 from sestet.storage.learnings import LearningRow
-from sestet.storage.shelves import ShelfHit
 
 _TITLE_WIDTH = 50
 _TEXT_WIDTH = 80
@@ -54,7 +54,7 @@ def print_saved(row: KnowledgeRow, as_json: bool) -> None:
 
 def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_json: bool) -> None:
     if as_json:
-        described = (_version(version) | {"present": version.version == row.version} for version in versions)
+        described = ({**_version(version), "present": version.version == row.version} for version in versions)
         print_json({"key": row.key, "versions": list(described)})
         return
     _print_table(
@@ -102,20 +102,21 @@ def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
         )
 
 
-def print_passages(hits: Sequence[ShelfHit], query: str, as_json: bool) -> None:
+def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
     if as_json:
-        print_json([hit._asdict() | {"label": _label(hit.label)} for hit in hits])
-    elif not hits:
-        typer.echo(f"Nothing holds the words of {clean(repr(query))}.", err=True)
-    else:
-        for number, hit in enumerate(hits):
-            trust = ", untrusted" if hit.label.untrusted else ""
-            head = f"{clean(hit.source)} ({hit.collection}, {_day(hit.created_at)}{trust})"
-            typer.echo(f"{chr(10) if number else ''}{head}")
-            if hit.title not in ("", hit.source):
-                typer.echo(f"  {one_line(hit.title, 100)}")
-            for line in clean(hit.text).splitlines():
-                typer.echo(f"  {line}".rstrip())
+        print_json([passage._asdict() | {"label": _label(passage.label)} for passage in found.passages])
+    elif not found.passages:
+        typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
+    for number, passage in enumerate(() if as_json else found.passages):
+        trust = ", untrusted" if passage.label.untrusted else ""
+        about = f"{passage.collection}, {_day(passage.created_at)}{trust}; {clean(passage.why)}"
+        typer.echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
+        if passage.title not in ("", passage.source):
+            typer.echo(f"  {one_line(passage.title, 100)}")
+        for line in clean(passage.text).splitlines():
+            typer.echo(f"  {line}".rstrip())
+    if found.problem:
+        typer.echo(f"Found by words alone: {clean(found.problem)}", err=True)
 
 
 def _print_table(rows: Iterable[Sequence[Text]]) -> None:
@@ -124,11 +125,11 @@ def _print_table(rows: Iterable[Sequence[Text]]) -> None:
         print_line(console, line)
 
 
-def _entry(row: KnowledgeRow) -> dict[str, object]:
+def _entry(row: KnowledgeRow) -> Mapping[str, object]:
     return row._asdict() | {"label": _label(row.label)}
 
 
-def _version(version: KnowledgeVersion) -> dict[str, object]:
+def _version(version: KnowledgeVersion) -> Mapping[str, object]:
     return version._asdict() | {"label": _label(version.label)}
 
 

@@ -35,4 +35,3 @@ def is_binary(head: bytes) -> bool:
 
 def _by_mark(head: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
-

@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -30,9 +30,10 @@ _LARGEST: dict[DocumentKind, int] = {
 _MARKDOWN = "md markdown mdx mkd qmd"
 _HTML = "html htm xhtml"
 _CODE = """
-    ada asm awk bash c cc clj cljs cmake cpp cs css cxx dart el elm erl ex exs f90 fish fs go gradle groovy h hh
-    hpp hrl hs hx java jl js jsx kt kts less lisp lua m mjs ml mli mm nim nix pas php pl pm proto ps1 py pyi r
-    rb rkt rs sass scala scm scss sh sql svelte swift tcl tf toml ts tsx v vala vb vhd vim vue yaml yml zig zsh
+    ada asm awk bash c cc clj cljs cmake cpp cs css cxx dart el elm erl ex exs f90 fish fs go gradle groovy
+    h hh hpp hrl hs hx java jl js jsx kt kts less lisp lua m mjs ml mli mm nim nix pas php pl pm proto ps1 py
+    pyi r rb rkt rs sass scala scm scss sh sql svelte swift tcl tf toml ts tsx v vala vb vhd vim vue yaml yml
+    zig zsh
 """
 _KINDS: dict[str, DocumentKind] = {
     ".pdf": "pdf",
@@ -98,7 +99,7 @@ def find_files(path: Path) -> Iterator[Found]:
 
 
 @contextmanager
-def open_file(found: Found) -> Iterator[Opened]:
+def open_file(found: Found) -> Generator[Opened]:
     """The file for reading, and what kind it is; a ``SkippedFileError`` when it is no document."""
     descriptor = os.open(found.name, READ_FLAGS, dir_fd=found.directory)
     with open(descriptor, "rb") as stream:

@@ -121,7 +121,8 @@ class Ingestion:
         if (read := _READERS.get(opened.kind)) is None:
             return self._reader.read(opened.kind, opened.stream, opened.size)
         encoding = guess_encoding(opened.stream)
-        text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)
+        # It does not own the file, which whoever opened it closes.
+        text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
         return read(iter(lambda: text.readline(LONGEST), ""))
 
     def _prune(self, root: Path) -> None:
@@ -155,7 +156,7 @@ def _digest(stream: BinaryIO) -> str:
 
 
 def _title(name: str, chunk: Chunk) -> str:
-    return _storable(" › ".join((name, *chunk.headings)))
+    return _storable(" > ".join((name, *chunk.headings)))
 
 
 def _storable(text: str) -> str:
