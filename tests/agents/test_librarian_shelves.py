@@ -38,7 +38,7 @@ async def test_a_lesson_is_kept_once_and_found_by_what_happens(database: Databas
     lesson = {"trigger": "the build says EPERM", "fix": "close the editor first"}
 
     saved = "when the build says EPERM: close the editor first"
-    assert await run(save_learning, learnings, **lesson) == f"Lesson saved: {saved}"
+    assert await run(save_learning, learnings, call=CALL, **lesson) == f"Lesson saved: {saved}"
     assert await run(save_learning, learnings, call=LATER, **lesson) == f"Already known since {DAY}: {saved}"
     second = lesson | {"fix": "reboot", "cause": "the scanner holds it"}
     assert await run(save_learning, learnings, call=LATER, **second) == (
@@ -62,7 +62,7 @@ async def test_a_lesson_is_kept_once_and_found_by_what_happens(database: Databas
 )
 async def test_half_a_lesson_is_none(database: Database, arguments: dict[str, str], answer: str) -> None:
     with pytest.raises(ToolError, match=answer):
-        await run(save_learning, LearningStore(database), **arguments)
+        await run(save_learning, LearningStore(database), call=CALL, **arguments)
 
 
 async def test_tags_are_kept_in_lower_case_and_shown(database: Database) -> None:

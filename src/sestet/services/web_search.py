@@ -1,7 +1,6 @@
 """Searches the web through a SearXNG-compatible endpoint that the owner has set."""
 
 import json
-import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from sestet.core.errors import ConfigError, ToolError
@@ -9,6 +8,7 @@ from sestet.core.errors import ConfigError, ToolError
 # What speaks HTTP is loaded where it is used: every start loads this module, and few ask the web.
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
+    from threading import Event
     from urllib.parse import SplitResult
 
 _SECONDS = 20.0
@@ -50,22 +50,25 @@ class WebSearch:
 
     def _fetch(self, query: str) -> bytes:
         from http.client import HTTPException
-        from threading import Timer
+        from threading import Event, Timer
         from urllib.parse import urlencode
 
         connection = self._connect()
         # Each wait on the socket has its limit, and this is the limit of all of them together.
-        watchdog = Timer(self._seconds, _hang_up, (connection,))
+        over = Event()
+        watchdog = Timer(self._seconds, _hang_up, (connection, over))
         watchdog.daemon = True
         watchdog.start()
-        give_up = time.monotonic() + self._seconds
         try:
             target = f"{self._address.path}?{urlencode({'q': query, 'format': 'json'})}"
             headers = {"Accept": "application/json", "User-Agent": "sestet", "Connection": "close"}
             connection.request("GET", target, headers=headers)
-            return _body(connection.getresponse())
+            body = _body(connection.getresponse())
+            if over.is_set():
+                raise TimeoutError
+            return body
         except (OSError, HTTPException) as error:
-            if time.monotonic() >= give_up or isinstance(error, TimeoutError):
+            if over.is_set() or isinstance(error, TimeoutError):
                 raise ToolError(f"the search endpoint took longer than {self._seconds:g} seconds") from error
             reason = str(error) or type(error).__name__
             raise ToolError(f"the search endpoint cannot be reached: {reason}") from error
@@ -113,9 +116,10 @@ def _body(response: "HTTPResponse") -> bytes:
     return body
 
 
-def _hang_up(connection: "HTTPConnection") -> None:
+def _hang_up(connection: "HTTPConnection", over: "Event") -> None:
     import socket
 
+    over.set()
     if connection.sock is not None:
         try:
             connection.sock.shutdown(socket.SHUT_RDWR)
