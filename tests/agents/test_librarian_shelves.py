@@ -132,6 +132,23 @@ async def test_a_conversation_that_goes_on_after_a_search_is_found_by_the_next(t
     database.close()
 
 
+async def test_a_turn_whose_words_are_taken_out_of_the_journal_is_not_found_by_them(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel({"orchestrator": ["A zanzibarwort."]})
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        async for _ in app.run_turn("s1", "what grows here?"):
+            pass
+    database = Database(tmp_path / "sestet.db")
+    exchanges = ExchangeStore(database)
+    assert len(exchanges.search("zanzibarwort", 5)) == 1
+
+    database.execute("UPDATE events SET data = replace(data, 'zanzibarwort', '[forgotten]')")
+
+    assert exchanges.search("zanzibarwort", 5) == []
+    assert [exchange.answered for exchange in exchanges.search("grow", 5)] == ["A [forgotten]."]
+    database.execute("INSERT INTO exchanges_index (exchanges_index) VALUES ('integrity-check')")
+    database.close()
+
+
 async def test_a_long_reply_is_shown_around_the_words_that_were_looked_for(tmp_path: Path) -> None:
     reply = "word " * 500 + "needle " + "word " * 500
     async with sestet.open({}, model=sestet.ScriptedModel({"orchestrator": [reply]}), home=tmp_path) as app:

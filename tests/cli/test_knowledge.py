@@ -139,6 +139,22 @@ def test_what_is_forgotten_is_nowhere_in_the_file(home: Home, call: Call, shelf:
     assert call("knowledge", "search", "zanzibarwort").out == ""
 
 
+def test_traces_that_have_to_stay_for_now_are_admitted(home: Home, call: Call) -> None:
+    call("knowledge", "save", "Plant", "a zanzibarwort")
+    reader = Database(home.data / "sestet.db")
+    reader.connection.execute("BEGIN")
+    reader.connection.execute("SELECT count(*) FROM knowledge").fetchone()
+
+    done = call("knowledge", "forget", "Plant")
+
+    assert (done.code, done.out) == (0, "forgotten: Plant\n")
+    assert done.err.startswith("Another Sestet has the file open")
+    reader.close()
+    call("knowledge", "save", "Other", "tea")
+    assert call("knowledge", "forget", "Other").err == ""
+    assert _holding(home, b"zanzibarwort") == []
+
+
 def test_a_lesson_can_be_listed_and_forgotten(home: Home, call: Call) -> None:
     call("ask", "save the lesson: when the oven smokes, open the window")
     assert call("knowledge", "learnings").out.startswith("1  when the oven smokes: open the window")

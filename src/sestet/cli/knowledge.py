@@ -207,7 +207,10 @@ def forget(
     for name in forgotten.names:
         typer.echo(f"forgotten: {clean(name)}")
     if not forgotten.wiped:
-        typer.echo("Traces stay in the file until every other Sestet that has it open is closed.", err=True)
+        typer.echo(
+            "Another Sestet has the file open: traces stay in it until something is forgotten without it.",
+            err=True,
+        )
 
 
 @program.command("ingest")
