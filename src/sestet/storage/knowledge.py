@@ -65,7 +65,8 @@ class KnowledgeStore:
         self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
     ) -> KnowledgeRow:
         """Store an entry, or a new version of the one of that key. The same again changes nothing."""
-        stored_tags = json.dumps(list(dict.fromkeys(tags)), ensure_ascii=False)
+        tags = tuple(dict.fromkeys(tags))
+        stored_tags = json.dumps(tags, ensure_ascii=False)
         values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
         label = label_columns(origin.label)
         with self._database.transaction():
@@ -78,11 +79,7 @@ class KnowledgeStore:
                 )
                 present = self._require(key)
                 self._add_version(present.id, 1, None, values, label)
-            elif (present.content, present.category, list(present.tags)) != (
-                content,
-                category,
-                json.loads(stored_tags),
-            ):
+            elif (present.content, present.category, present.tags) != (content, category, tags):
                 version = self._last_version(present.id) + 1
                 self._add_version(present.id, version, present.version, values, label)
                 self._make_present(present.id, version)

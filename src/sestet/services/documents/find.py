@@ -73,7 +73,8 @@ def printable(path: str) -> str:
 def find_files(path: Path) -> Iterator[Found]:
     """A file itself, or everything below a directory in the order of names. Links are not followed."""
     if not path.is_dir():
-        yield Found(str(path), name=str(path))
+        if path.exists():
+            yield Found(str(path), name=str(path))
         return
     unreadable: list[OSError] = []
     for directory, directories, files, descriptor in os.fwalk(

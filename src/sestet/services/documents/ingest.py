@@ -54,6 +54,8 @@ class Ingestion:
         self._store = store
         self._reader = reader or ConfinedReader()
         self._summary = Summary()
+        #: Stored names that are not those of the files, which are not text.
+        self._renamed: set[str] = set()
 
     def run(
         self, paths: Sequence[Path], *, prune: bool = False, watch: Callable[[Progress], None] | None = None
@@ -65,7 +67,7 @@ class Ingestion:
         done = 0
         try:
             for root in roots:
-                for found in find_files(root) if root.exists() else ():
+                for found in find_files(root):
                     if found.skipped:
                         self._leave_out(found, found.skipped, broken=found.broken)
                         continue
@@ -80,9 +82,12 @@ class Ingestion:
         return self._summary
 
     def _take(self, found: Found) -> None:
+        path = printable(found.path)
+        if path != found.path:
+            self._renamed.add(path)
         try:
             with open_file(found) as opened:
-                self._store_file(printable(found.path), opened)
+                self._store_file(path, opened)
         except SkippedFileError as error:
             self._leave_out(found, str(error))
         except BrokenFileError as error:
@@ -127,7 +132,7 @@ class Ingestion:
 
     def _prune(self, root: Path) -> None:
         for path in self._store.paths_below(printable(str(root))):
-            if not Path(path).is_file() and self._store.remove(path):
+            if path not in self._renamed and not Path(path).is_file() and self._store.remove(path):
                 self._summary.removed += 1
 
     def _leave_out(self, found: Found, reason: str, *, broken: bool = False) -> None:
