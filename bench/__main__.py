@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.children import ChildError, export_tree, read_filesystem, take_figure
+from bench.children import ChildError, export_tree, read_filesystem, take_figure, take_ingest
 from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
 from bench.results import Record, compute_figures, draw_table
 from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
@@ -46,6 +46,7 @@ def main() -> int:
     retrieval = measure_retrieval() if not options.only else None
     if retrieval:
         report["retrieval"] = retrieval
+        report |= _measure_ingest()
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     _say(f"done in {time.monotonic() - started:.0f} s")
@@ -107,6 +108,16 @@ def _measure(records: Sequence[Record], rounds: int) -> None:
             for record in records:
                 if _is_due(record, figure, number):
                     _take(record, figure, f"round {number} of {rounds}")
+
+
+def _measure_ingest() -> dict[str, object]:
+    """What Sestet does with documents has no peer here: it stands for itself."""
+    _say("documents")
+    try:
+        return {**take_ingest()}
+    except ChildError as error:
+        _say(f"documents: {error}")
+        return {"ingest_problem": str(error)}
 
 
 def _is_due(record: Record, figure: str, number: int) -> bool:

@@ -38,6 +38,14 @@ def take_figure(entry: Entry, figure: str) -> Raw:
         return json.loads(result.read_text(encoding="utf-8"))
 
 
+def take_ingest() -> Raw:
+    """The figures of documents, in a process of their own as well."""
+    with _scratch() as folder:
+        result = folder / "result.json"
+        _start(SESTET, folder, "bench.ingest", [str(folder), str(result)])
+        return json.loads(result.read_text(encoding="utf-8"))
+
+
 @contextmanager
 def _scratch() -> Generator[Path]:
     """A directory with a workspace of two files, for ``fs_list`` to find."""

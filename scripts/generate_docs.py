@@ -134,7 +134,7 @@ def render_tools() -> str:
 
 
 def _switches() -> dict[str, list[str]]:
-    """For each tool, the settings that take it away: found out by trying each of them."""
+    """For each tool, the settings that give it or take it away: found out by trying each of them."""
     found: dict[str, list[str]] = {}
     usual = _tool_names(Settings())
     for setting in iter_settings():
@@ -142,13 +142,13 @@ def _switches() -> dict[str, list[str]]:
         if len(sections) != 1:
             continue
         for value in _other_values(setting.schema):
-            for tool in usual - _tool_names(settings_from({sections[0]: {name: value}})):
+            for tool in usual ^ _tool_names(settings_from({sections[0]: {name: value}})):
                 found.setdefault(tool, []).append(setting.key)
     return found
 
 
 def _other_values(schema: JsonObject) -> list[JsonValue]:
-    values: Sequence[JsonValue] = cast("Sequence[JsonValue]", schema.get("enum", ()))
+    values = cast("Sequence[JsonValue]", schema.get("enum", schema.get("examples", ())))
     if schema["type"] == "boolean":
         values = (True, False)
     return [value for value in values if value != schema.get("default")]

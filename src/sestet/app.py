@@ -26,9 +26,11 @@ from sestet.services.files import Files
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.exchanges import ExchangeStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.learnings import LearningStore
 from sestet.storage.links import LinkStore
 from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
@@ -188,12 +190,18 @@ def available_tools(
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
         KnowledgeStore: KnowledgeStore(database),
+        LearningStore: LearningStore(database),
+        ExchangeStore: ExchangeStore(database),
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
     if settings.embedding.provider != "none":
         links = LinkStore(database) if settings.graph.enabled else None
         services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
+    if settings.search.url:
+        from sestet.services.web_search import WebSearch
+
+        services[WebSearch] = WebSearch(settings.search.url)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))

@@ -106,7 +106,7 @@ async def test_knowledge_is_saved_updated_and_recognised(knowledge: KnowledgeSto
     )
     later = {"key": "office hours", "content": "Closes at seven.", "category": "fact"}
     assert await run(save_knowledge, knowledge, call=LATER, **later) == (
-        f"Updated: Office hours (fact; first saved {DAY})"
+        f"Updated: Office hours (fact, version 2; first saved {DAY})"
     )
     assert [row.content for row in knowledge.latest(5)] == ["Closes at seven."]
 

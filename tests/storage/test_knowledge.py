@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sestet.core.label import CLEAN, Origin
+from sestet.core.label import CLEAN, Label, Origin
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any
 from sestet.storage.knowledge import KnowledgeStore
@@ -39,7 +39,7 @@ def test_an_entry_keeps_its_key_and_where_its_content_came_from(knowledge: Knowl
 
     assert first == same
     assert first.created_at == first.updated_at
-    assert changed[:6] == (first.id, "Hours", "until seven", "fact", "s3", "t3")
+    assert changed[:8] == (first.id, "Hours", "until seven", "fact", (), 2, "s3", "t3")
     assert changed.created_at == first.created_at
     assert changed.updated_at != first.updated_at
 
@@ -93,3 +93,61 @@ def test_an_expression_holds_nothing_but_quoted_words(query: str) -> None:
 
     assert all(word[0] == word[-1] == '"' and word.count('"') == 2 for word in words)
     assert len(set(words)) == len(words)
+
+
+def test_every_version_is_kept_and_can_be_made_the_present_one(knowledge: KnowledgeStore) -> None:
+    for content in ("until six", "until seven", "until eight"):
+        knowledge.save("Hours", content, "note", Origin("s", content, CLEAN), ["shop"])
+
+    back = knowledge.restore("hours", 1)
+    assert back is not None
+    assert (back.content, back.version, back.turn_id) == ("until six", 1, "until six")
+    assert [hit.row.content for hit in knowledge.search("six", 5)] == ["until six"]
+    assert knowledge.search("eight", 5) == []
+
+    knowledge.save("Hours", "until nine", "note", ORIGIN, ["shop"])
+    versions = [(v.version, v.previous, v.content) for v in knowledge.history("HOURS")]
+    assert versions == [
+        (4, 1, "until nine"),
+        (3, 2, "until eight"),
+        (2, 1, "until seven"),
+        (1, None, "until six"),
+    ]
+    assert knowledge.restore("Hours", 5) is None
+    assert knowledge.restore("Nobody", 1) is None
+
+
+def test_a_version_comes_back_with_its_own_label(knowledge: KnowledgeStore) -> None:
+    page = Label(untrusted=True, sources=("a page",))
+    knowledge.save("Hours", "until six", "note", Origin("s", "t", page))
+    knowledge.save("Hours", "until seven", "note", ORIGIN)
+
+    restored = knowledge.restore("Hours", 1)
+
+    assert restored is not None
+    assert restored.label == page
+
+
+def test_an_entry_is_found_by_its_tags(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Hours", "until six", "note", ORIGIN, ["shop", "berlin", "shop"])
+    knowledge.save("Fees", "none", "note", ORIGIN)
+
+    assert [hit.row.tags for hit in knowledge.search("berlin", 5)] == [("shop", "berlin")]
+    assert [row.key for row in knowledge.latest(5, tag="shop")] == ["Hours"]
+    assert len(knowledge.latest(5)) == 2
+
+
+def test_what_is_forgotten_leaves_no_version_no_passage_and_no_vector(tmp_path: Path) -> None:
+    database = Database(tmp_path / "forget.db")
+    knowledge = KnowledgeStore(database)
+    knowledge.save("Hours", "until six", "note", ORIGIN)
+    knowledge.save("Hours", "until seven", "note", ORIGIN)
+    database.execute("INSERT INTO vectors SELECT id, 'space', x'00' FROM passages")
+
+    assert knowledge.forget("HOURS")
+
+    for table in ("knowledge", "knowledge_versions", "passages", "vectors"):
+        assert database.execute(f"SELECT count(*) FROM {table}").only() == (0,), table  # noqa: S608 - above
+    assert knowledge.search("seven", 5) == []
+    assert not knowledge.forget("Hours")
+    database.close()

@@ -27,7 +27,7 @@ def doctor(
 
 
 async def _examine(file: "Path | None") -> "list[Check]":
-    from sestet.cli.health import assistant, embedding, machine, turns
+    from sestet.cli.health import assistant, embedding, library, machine, turns
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -36,7 +36,9 @@ async def _examine(file: "Path | None") -> "list[Check]":
         machine.check_data_directory(),
         machine.check_database(),
         *turns.check_turns(),
+        *library.check_library(),
         *about_settings,
+        *([library.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
         *((embedding.check_embedding(settings),) if settings else ()),
         *machine.check_extras(),

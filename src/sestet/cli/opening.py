@@ -3,19 +3,20 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
 import typer
 
 from sestet import app
-from sestet.config import Loaded, data_directory, load_settings
+from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.models.offline import OfflineModel
 from sestet.models.vendor import vendor_model
+from sestet.storage.database import FILE_NAME, Database
 
 LOG_NAME = "sestet.log"
 _LOG_BYTES = 1_000_000
@@ -38,6 +39,23 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     _keep_log()
     async with app.open(settings) as opened:
         yield opened
+
+
+class Storage(NamedTuple):
+    settings: Settings
+    database: Database
+
+
+@contextmanager
+def open_storage(context: typer.Context) -> Generator[Storage]:
+    """The database of these settings, for what needs no agents."""
+    settings = load(context).settings
+    _keep_log()
+    database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
+    try:
+        yield Storage(settings, database)
+    finally:
+        database.close()
 
 
 def run(work: Coroutine[object, object, _Result]) -> _Result:

@@ -112,6 +112,17 @@ class EmbeddingSettings(Values):
 
 
 @record
+class SearchSettings(Values):
+    """Searching the web."""
+
+    url: Annotated[
+        str,
+        "A SearXNG-compatible endpoint, such as http://127.0.0.1:8888; empty: no web search",
+        {"examples": ["http://127.0.0.1:8888"]},
+    ] = ""
+
+
+@record
 class ObservationalMemorySettings(Values):
     """What is noticed in conversations."""
 
@@ -152,6 +163,7 @@ class Settings(Values):
     storage: StorageSettings = StorageSettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    search: SearchSettings = SearchSettings()
     observational_memory: ObservationalMemorySettings = ObservationalMemorySettings()
     a2a: A2ASettings = A2ASettings()
 

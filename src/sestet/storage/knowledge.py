@@ -1,14 +1,22 @@
-"""Knowledge that was saved under a key, found again by full text."""
+"""Knowledge that was saved under a key, with its versions, found again by full text."""
 
+import json
 import time
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database
+from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_columns, label_from
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
+
+_COLUMNS = """id, key, content, category, tags, version, session_id, turn_id, created_at, updated_at,
+    untrusted, private, sources"""
+_VERSION_COLUMNS = (
+    "version, previous, content, category, tags, session_id, turn_id, saved_at, untrusted, private, sources"
+)
 
 
 class KnowledgeRow(NamedTuple):
@@ -16,11 +24,27 @@ class KnowledgeRow(NamedTuple):
     key: str
     content: str
     category: Category
+    tags: tuple[str, ...]
+    version: int
     #: Where the present content came from.
     session_id: str
     turn_id: str
     created_at: float
     updated_at: float
+    label: Label
+
+
+class KnowledgeVersion(NamedTuple):
+    """What an entry held once; ``previous`` is the version that it replaced."""
+
+    version: int
+    previous: int | None
+    content: str
+    category: Category
+    tags: tuple[str, ...]
+    session_id: str
+    turn_id: str
+    saved_at: float
     label: Label
 
 
@@ -37,51 +61,141 @@ class KnowledgeStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def save(self, key: str, content: str, category: Category, origin: Origin) -> KnowledgeRow:
-        """Store an entry, or replace the one of that key. The same content again changes nothing."""
-        now = time.time()
+    def save(
+        self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
+    ) -> KnowledgeRow:
+        """Store an entry, or a new version of the one of that key. The same again changes nothing."""
+        tags = tuple(dict.fromkeys(tags))
+        stored_tags = json.dumps(tags, ensure_ascii=False)
+        values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
+        label = label_columns(origin.label)
         with self._database.transaction():
-            self._database.execute(
-                """INSERT INTO knowledge VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                   ON CONFLICT (key) DO UPDATE SET
-                       content = excluded.content, category = excluded.category,
-                       session_id = excluded.session_id, turn_id = excluded.turn_id,
-                       updated_at = excluded.updated_at, untrusted = excluded.untrusted,
-                       private = excluded.private, sources = excluded.sources
-                   WHERE content <> excluded.content OR category <> excluded.category""",
-                (
-                    key,
-                    content,
-                    category,
-                    origin.session_id,
-                    origin.turn_id,
-                    now,
-                    now,
-                    *label_columns(origin.label),
-                ),
-            )
-            row = self._database.execute("SELECT * FROM knowledge WHERE key = ?", (key,)).only()
-        return _row(row)
+            if (present := self.get(key)) is None:
+                self._database.execute(
+                    """INSERT INTO knowledge (key, content, category, tags, session_id, turn_id, updated_at,
+                           untrusted, private, sources, created_at, version)
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?7, 1)""",
+                    (key, *values, *label),
+                )
+                present = self._require(key)
+                self._add_version(present.id, 1, None, values, label)
+            elif (present.content, present.category, present.tags) != (content, category, tags):
+                version = self._last_version(present.id) + 1
+                self._add_version(present.id, version, present.version, values, label)
+                self._make_present(present.id, version)
+            return self._require(key)
+
+    def get(self, key: str) -> KnowledgeRow | None:
+        rows = self._select("FROM knowledge WHERE key = ?", (key,))
+        return rows[0] if rows else None
+
+    def history(self, key: str) -> list[KnowledgeVersion]:
+        """Every version of an entry, the latest first; empty when there is no such entry."""
+        rows = self._database.execute(
+            f"""SELECT {_VERSION_COLUMNS} FROM knowledge_versions
+                WHERE knowledge_id = (SELECT id FROM knowledge WHERE key = ?) ORDER BY version DESC""",  # noqa: S608 - columns
+            (key,),
+        )
+        return [_version(row) for row in rows]
+
+    def restore(self, key: str, version: int) -> KnowledgeRow | None:
+        """Make an earlier or later version the present one; None when the entry has no such version."""
+        with self._database.transaction():
+            present = self.get(key)
+            if present is None or not self._make_present(present.id, version):
+                return None
+            return self._require(key)
+
+    def forget(self, key: str) -> bool:
+        """Remove an entry with all of its versions; False when there is none."""
+        return self._database.execute("DELETE FROM knowledge WHERE key = ?", (key,)).rowcount > 0
 
     def search(self, query: str, limit: int) -> list[KnowledgeHit]:
         """The best matches first; a query that holds only common words finds the latest."""
         if not (expression := match_any(query)):
             return [KnowledgeHit(row, 0.0) for row in self.latest(limit)]
-        # A word in the key says more than one in the content. FTS5 ranks downwards from 0.
-        rows = self._database.execute(
-            """SELECT knowledge.*, -bm25(knowledge_index, 3.0, 1.0) AS score
-               FROM knowledge_index JOIN knowledge ON knowledge.id = knowledge_index.rowid
-               WHERE knowledge_index MATCH ? ORDER BY score DESC, knowledge.id DESC LIMIT ?""",
+        # A word in the key or among the tags says more than one in the content. FTS5 ranks down from 0.
+        found = self._database.execute(
+            """SELECT item_id, -bm25(passages_index, 3.0, 1.0) AS score
+               FROM passages_index JOIN passages ON passages.id = passages_index.rowid
+               WHERE passages_index MATCH ? AND collection = 'knowledge'
+               ORDER BY score DESC, item_id DESC LIMIT ?""",
             (expression, limit),
         )
-        return [KnowledgeHit(_row(row[:-1]), row[-1]) for row in rows]
-
-    def latest(self, limit: int) -> list[KnowledgeRow]:
-        rows = self._database.execute(
-            "SELECT * FROM knowledge ORDER BY updated_at DESC, id DESC LIMIT ?", (limit,)
+        rows = self._select(
+            "FROM knowledge WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps([item_id for item_id, _ in found]),),
         )
-        return [_row(row) for row in rows]
+        by_id = {row.id: row for row in rows}
+        return [KnowledgeHit(by_id[item_id], score) for item_id, score in found if item_id in by_id]
+
+    def latest(self, limit: int, tag: str = "") -> list[KnowledgeRow]:
+        """The entries that were changed last; of one tag, or of all."""
+        return self._select(
+            """FROM knowledge WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?1)
+               ORDER BY updated_at DESC, id DESC LIMIT ?2""",
+            (tag, limit),
+        )
+
+    def count(self) -> int:
+        (number,) = self._database.execute("SELECT count(*) FROM knowledge").only()
+        return number
+
+    def _select(self, rest: str, values: Sequence[str | int]) -> list[KnowledgeRow]:
+        return [_row(row) for row in self._database.execute(f"SELECT {_COLUMNS} {rest}", values)]
+
+    def _require(self, key: str) -> KnowledgeRow:
+        row = self.get(key)
+        assert row is not None  # read in the transaction that wrote it
+        return row
+
+    def _last_version(self, knowledge_id: int) -> int:
+        rows = self._database.execute(
+            "SELECT max(version) FROM knowledge_versions WHERE knowledge_id = ?", (knowledge_id,)
+        )
+        return rows.only()[0]
+
+    def _add_version(
+        self,
+        knowledge_id: int,
+        version: int,
+        previous: int | None,
+        values: tuple[str | float, ...],
+        label: tuple[int, int, str],
+    ) -> None:
+        self._database.execute(
+            "INSERT INTO knowledge_versions VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (knowledge_id, version, previous, *values, *label),
+        )
+
+    def _make_present(self, knowledge_id: int, version: int) -> bool:
+        written: Rows = self._database.execute(
+            """UPDATE knowledge SET version = chosen.version, content = chosen.content,
+                   category = chosen.category, tags = chosen.tags, session_id = chosen.session_id,
+                   turn_id = chosen.turn_id, updated_at = chosen.saved_at, untrusted = chosen.untrusted,
+                   private = chosen.private, sources = chosen.sources
+               FROM knowledge_versions AS chosen
+               WHERE id = ?1 AND knowledge_id = id AND chosen.version = ?2""",
+            (knowledge_id, version),
+        )
+        return written.rowcount > 0
 
 
 def _row(columns: tuple[Any, ...]) -> KnowledgeRow:
-    return KnowledgeRow(*columns[:-3], label=label_from(*columns[-3:]))
+    identity, key, content, category, tags, *rest = columns
+    return KnowledgeRow(
+        identity, key, content, category, tuple(json.loads(tags)), *rest[:-3], label=label_from(*rest[-3:])
+    )
+
+
+def _version(columns: tuple[Any, ...]) -> KnowledgeVersion:
+    version, previous, content, category, tags, *rest = columns
+    return KnowledgeVersion(
+        version,
+        previous,
+        content,
+        category,
+        tuple(json.loads(tags)),
+        *rest[:-3],
+        label=label_from(*rest[-3:]),
+    )

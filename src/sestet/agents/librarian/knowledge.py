@@ -1,16 +1,21 @@
 """Keeping knowledge, and finding it again."""
 
+from collections.abc import Iterable
 from hashlib import sha256
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from sestet.agents._shared.text import checked, day, given
+from sestet.core.errors import ToolError
+from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
-from sestet.storage.knowledge import Category, KnowledgeStore
+from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore
 
 _KEY_LENGTH = 200
 _CONTENT_LENGTH = 8_000
 _QUERY_LENGTH = 2_000
 _DERIVED_KEY_LENGTH = 60
+_MOST_TAGS = 12
+_TAG_LENGTH = 40
 
 
 @tool(
@@ -35,17 +40,19 @@ async def save_knowledge(
     knowledge: KnowledgeStore,
     /,
     content: Annotated[str, "The text to keep: one idea, complete in itself"],
-    key: Annotated[str, "Its title; an entry of the same title is replaced. Empty: the first words"] = "",
+    key: Annotated[str, "Its title; the same title again makes a new version. Empty: the first words"] = "",
     category: Annotated[Category, "What kind of text it is"] = "note",
+    tags: Annotated[list[str] | None, "Words to find it by, such as a project or a subject"] = None,
 ) -> str:
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
-    content = checked(content, "content", _CONTENT_LENGTH)
-    key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
-    row = knowledge.save(key, content, category, call.origin)
+    entry = entry_of(content, key, tags or ())
+    row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags)
     if row.turn_id != call.turn_id:
         return f"Already saved: {row.key} ({row.category}, {day(row.updated_at)})"
-    if row.created_at != row.updated_at:
-        return f"Updated: {row.key} ({row.category}; first saved {day(row.created_at)})"
+    if row.version > 1:
+        return (
+            f"Updated: {row.key} ({row.category}, version {row.version}; first saved {day(row.created_at)})"
+        )
     return f"Saved: {row.key} ({row.category})"
 
 
@@ -69,14 +76,35 @@ async def search_knowledge(
     /,
     query: Annotated[str, "The words to look for"],
     limit: Annotated[int, "How many entries at most", {"minimum": 1, "maximum": 50}] = 5,
-) -> str:
+) -> Labelled:
     """Search the saved knowledge by its words, the best match first, each entry with its title and date."""
     query = given(query, "query", _QUERY_LENGTH)
-    found = knowledge.search(query, limit)
+    found = [hit.row for hit in knowledge.search(query, limit)]
     if not found:
-        return f"The knowledge base holds nothing about {query!r}."
-    lines = (f"- {row.key} ({row.category}, {day(row.updated_at)}): {row.content}" for row, _ in found)
-    return "\n".join((f"In the knowledge base about {query!r}:", *lines))
+        return Labelled(f"The knowledge base holds nothing about {query!r}.", CLEAN)
+    lines = (f"- {row.key} ({_about(row)}): {row.content}" for row in found)
+    text = "\n".join((f"In the knowledge base about {query!r}:", *lines))
+    return Labelled(text, stored_label("the knowledge base", (row.label for row in found)))
+
+
+class Entry(NamedTuple):
+    key: str
+    content: str
+    tags: tuple[str, ...]
+
+
+def entry_of(content: str, key: str, tags: Iterable[str]) -> Entry:
+    """An entry as it may be saved: with a title, within the limits, its tags in lower case and each once."""
+    content = checked(content, "content", _CONTENT_LENGTH)
+    key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
+    kept = tuple(dict.fromkeys(given(tag, "tags", _TAG_LENGTH).lower() for tag in tags))
+    if len(kept) > _MOST_TAGS:
+        raise ToolError(f"{len(kept)} tags are too many; give at most {_MOST_TAGS}")
+    return Entry(key, content, kept)
+
+
+def _about(row: KnowledgeRow) -> str:
+    return ", ".join((row.category, *row.tags, day(row.updated_at)))
 
 
 def _first_words(content: str) -> str:

@@ -1,0 +1,42 @@
+"""Searching the web, where the owner has set an endpoint for it."""
+
+import asyncio
+from typing import Annotated
+
+from sestet.agents._shared.text import given
+from sestet.core.tool import tool
+from sestet.services.web_search import WebSearch
+
+_QUERY_LENGTH = 400
+_RESULTS = 8
+
+
+@tool(
+    risk="safe",
+    reads=("untrusted",),
+    # The query leaves the machine. The owner's settings choose the receiver, so no argument is a target that
+    # could be known: after something untrusted was read, the query itself has to stand in the person's words.
+    effect="external",
+    targets=("query",),
+    recovery="pure",
+    timeout=30,
+    calls_per_turn=5,
+    examples=(
+        "search the web for {query}",
+        "search the internet for {query}",
+        "search online for {query}",
+        "look {query} up on the web",
+        "find {query} on the web",
+        "what does the web say about {query}",
+    ),
+)
+async def search_web(
+    web: WebSearch, /, query: Annotated[str, "What to search for, in a few words; nothing private"]
+) -> str:
+    """Search the web. The answer has titles, addresses and excerpts of pages, which nobody has checked."""
+    query = given(query, "query", _QUERY_LENGTH)
+    found = await asyncio.to_thread(web.search, query, _RESULTS)
+    if not found:
+        return f"The web search found nothing about {query!r}."
+    lines = (f"- {result.title}\n  {result.url}\n  {result.excerpt}".rstrip() for result in found)
+    return "\n".join((f"The web about {query!r}:", *lines))

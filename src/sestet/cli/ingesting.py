@@ -1,0 +1,102 @@
+"""The work of ``sestet knowledge ingest``: a bar, and a summary that names what was left out."""
+
+from collections import Counter
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from sestet.cli.opening import Storage, open_storage, run
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import open_console, print_json
+from sestet.core.errors import EmbeddingError
+from sestet.services.documents.ingest import Ingestion, Named, Progress, Summary
+from sestet.services.embedding.choice import open_embedding
+from sestet.storage.documents import DocumentStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_INTERRUPTED = 130
+_NAMES_SHOWN = 5
+
+
+def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_json: bool) -> int:
+    """0 when all went well, 1 when a file was broken."""
+    with open_storage(context) as storage:
+        try:
+            with _bar("files", as_json) as watch:
+                summary = Ingestion(DocumentStore(storage.database)).run(paths, prune=prune, watch=watch)
+            problem = run(_embed(storage, as_json))
+        except KeyboardInterrupt:
+            typer.echo("Stopped. What was read is kept; run it again to go on.", err=True)
+            return _INTERRUPTED
+    if as_json:
+        print_json({**_described(summary), "embedding_problem": problem})
+    else:
+        _print(summary)
+        if problem:
+            typer.echo(f"Found by words alone for now: {clean(problem)}", err=True)
+    return 1 if summary.broken else 0
+
+
+async def _embed(storage: Storage, as_json: bool) -> str:
+    """Give every passage its vector now, while somebody watches; why that was not possible, if it was not."""
+    embedding = open_embedding(storage.settings.embedding, storage.database)
+    if embedding is None:
+        return ""
+    try:
+        with _bar("vectors", as_json) as watch:
+            await embedding.catch_up(watch and (lambda done, total: watch(Progress("", done, total))))
+    except EmbeddingError as error:
+        return str(error)
+    finally:
+        await embedding.close()
+    return ""
+
+
+@contextmanager
+def _bar(what: str, as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
+    """A progress bar on stderr, where there is somebody to see it."""
+    console = open_console(stderr=True)
+    if as_json or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, TextColumn("{task.fields[name]}"), console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, name="")
+
+        def watch(progress: Progress) -> None:
+            name = one_line(progress.path.rpartition("/")[2], 40)
+            bar.update(task, completed=progress.done, total=progress.total, name=name)
+
+        yield watch
+
+
+def _described(summary: Summary) -> Mapping[str, object]:
+    named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
+    return asdict(summary) | named
+
+
+def _print(summary: Summary) -> None:
+    counts = ("added", "changed", "unchanged", "removed")
+    shown = [f"{getattr(summary, name)} {name}" for name in counts if getattr(summary, name)]
+    chunks = f" in {summary.chunks} chunks" if summary.chunks else ""
+    typer.echo(f"Documents: {', '.join(shown) or 'none found'}{chunks}.")
+    _print_skipped(summary.skipped)
+    for path, reason in summary.broken:
+        typer.echo(f"broken: {clean(path)}: {clean(reason)}", err=True)
+
+
+def _print_skipped(skipped: Sequence[Named]) -> None:
+    """How many for each reason, with the first names."""
+    for reason, number in Counter(entry.reason for entry in skipped).most_common():
+        names = [clean(entry.path) for entry in skipped if entry.reason == reason]
+        more = f" and {number - _NAMES_SHOWN} more" if number > _NAMES_SHOWN else ""
+        typer.echo(f"skipped, {clean(reason)}: {', '.join(names[:_NAMES_SHOWN])}{more}", err=True)

@@ -1,0 +1,148 @@
+"""Entries, lessons, documents and passages on the terminal, or as JSON; each says where it came from."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+
+import typer
+from rich.text import Text
+
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.core.label import Label
+from sestet.services.retrieval import Retrieved
+from sestet.storage.documents import DocumentRow
+from sestet.storage.knowledge import KnowledgeRow, KnowledgeVersion
+from sestet.storage.learnings import LearningRow
+
+_TITLE_WIDTH = 50
+_TEXT_WIDTH = 80
+
+
+def print_entries(rows: Sequence[KnowledgeRow], as_json: bool) -> None:
+    if as_json:
+        print_json([_entry(row) for row in rows])
+    elif not rows:
+        typer.echo("Nothing is saved yet; 'sestet knowledge save KEY TEXT' saves an entry.", err=True)
+    else:
+        _print_table(
+            (
+                Text(one_line(row.key, _TITLE_WIDTH), style="bold"),
+                Text(", ".join((row.category, *map(clean, row.tags))), style="dim"),
+                Text(one_line(row.content, _TEXT_WIDTH)),
+                Text(_origin(row.session_id, row.updated_at, row.label), style="dim"),
+            )
+            for row in rows
+        )
+
+
+def print_entry(row: KnowledgeRow, as_json: bool) -> None:
+    if as_json:
+        print_json(_entry(row))
+        return
+    about = ", ".join((row.category, *row.tags, f"version {row.version}"))
+    typer.echo(f"{clean(row.key)} ({clean(about)})")
+    typer.echo(f"{_origin(row.session_id, row.updated_at, row.label)}\n")
+    typer.echo(clean(row.content))
+
+
+def print_saved(row: KnowledgeRow, as_json: bool) -> None:
+    if as_json:
+        print_json(_entry(row))
+    else:
+        typer.echo(f"{clean(row.key)}: version {row.version}: {one_line(row.content, _TEXT_WIDTH)}")
+
+
+def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_json: bool) -> None:
+    if as_json:
+        described = ({**_version(version), "present": version.version == row.version} for version in versions)
+        print_json({"key": row.key, "versions": list(described)})
+        return
+    _print_table(
+        (
+            Text("→" if version.version == row.version else " "),
+            Text(str(version.version), style="bold"),
+            Text(", ".join((version.category, *map(clean, version.tags))), style="dim"),
+            Text(one_line(version.content, _TEXT_WIDTH)),
+            Text(_origin(version.session_id, version.saved_at, version.label), style="dim"),
+        )
+        for version in versions
+    )
+
+
+def print_learnings(rows: Sequence[LearningRow], as_json: bool) -> None:
+    if as_json:
+        print_json([row._asdict() | {"label": _label(row.label)} for row in rows])
+    elif not rows:
+        typer.echo("There is no lesson yet.", err=True)
+    else:
+        _print_table(
+            (
+                Text(str(row.id), style="bold"),
+                Text(f"when {one_line(row.trigger, _TITLE_WIDTH)}: {one_line(row.fix, _TEXT_WIDTH)}"),
+                Text(_origin(row.session_id, row.created_at, row.label), style="dim"),
+            )
+            for row in rows
+        )
+
+
+def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
+    if as_json:
+        print_json([row._asdict() for row in rows])
+    elif not rows:
+        typer.echo("There are no documents yet; 'sestet knowledge ingest PATH' reads some.", err=True)
+    else:
+        _print_table(
+            (
+                Text(clean(row.path), style="bold"),
+                Text(row.kind, style="dim"),
+                Text(f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}", style="dim"),
+                Text(_day(row.ingested_at), style="dim"),
+            )
+            for row in rows
+        )
+
+
+def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
+    if as_json:
+        print_json([passage._asdict() | {"label": _label(passage.label)} for passage in found.passages])
+    elif not found.passages:
+        typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
+    for number, passage in enumerate(() if as_json else found.passages):
+        trust = ", untrusted" if passage.label.untrusted else ""
+        about = f"{passage.collection}, {_day(passage.created_at)}{trust}; {clean(passage.why)}"
+        typer.echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
+        if passage.title not in ("", passage.source):
+            typer.echo(f"  {one_line(passage.title, 100)}")
+        for line in clean(passage.text).splitlines():
+            typer.echo(f"  {line}".rstrip())
+    if found.problem:
+        typer.echo(f"Found by words alone: {clean(found.problem)}", err=True)
+
+
+def _print_table(rows: Iterable[Sequence[Text]]) -> None:
+    console = open_console()
+    for line in align(rows):
+        print_line(console, line)
+
+
+def _entry(row: KnowledgeRow) -> Mapping[str, object]:
+    return row._asdict() | {"label": _label(row.label)}
+
+
+def _version(version: KnowledgeVersion) -> Mapping[str, object]:
+    return version._asdict() | {"label": _label(version.label)}
+
+
+def _label(label: Label) -> dict[str, object]:
+    return {"untrusted": label.untrusted, "private": label.private, "sources": label.sources}
+
+
+def _origin(session_id: str, at: float, label: Label) -> str:
+    """Who stored it, when, and what had been read by then."""
+    told = f"session {clean(session_id)}" if session_id else "by hand"
+    read = f", after reading {one_line(', '.join(label.sources), 60)}" if label.sources else ""
+    return f"{_day(at)}, {told}{', untrusted' if label.untrusted else ''}{read}"
+
+
+def _day(at: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(at))

@@ -1,0 +1,1 @@
+"""Documents: finding files, reading them as blocks, cutting blocks into chunks, keeping what changed."""

@@ -1,0 +1,37 @@
+"""Bytes as text, whatever they were written with."""
+
+import codecs
+from typing import BinaryIO
+
+_HEAD_BYTES = 65_536
+#: The longer ones first: one begins with the other.
+_MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def guess_encoding(stream: BinaryIO) -> str:
+    """By its mark or its bytes; what is not UTF-8 is taken for Windows' Latin."""
+    head = stream.read(_HEAD_BYTES)
+    stream.seek(0)
+    if mark := _by_mark(head):
+        return mark
+    try:
+        # A character that the end of the head cuts in two is no mistake.
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def is_binary(head: bytes) -> bool:
+    """Whether the beginning of a file shows that it is not text."""
+    return b"\0" in head and _by_mark(head) is None
+
+
+def _by_mark(head: bytes) -> str | None:
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)

@@ -1,0 +1,68 @@
+"""Lessons: what to do when something happens again."""
+
+import time
+from typing import NamedTuple
+
+from sestet.core.label import Label, Origin
+from sestet.storage.database import Database, Rows
+from sestet.storage.full_text import match_any
+from sestet.storage.labels import label_columns, label_from
+
+
+class LearningRow(NamedTuple):
+    id: int
+    trigger: str
+    fix: str
+    cause: str
+    session_id: str
+    turn_id: str
+    created_at: float
+    label: Label
+
+
+class LearningStore:
+    """A lesson is known by what triggers it and what helps, and is kept once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def save(self, trigger: str, fix: str, cause: str, origin: Origin) -> LearningRow:
+        """Store a lesson; the same lesson again changes nothing."""
+        values = (origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label))
+        with self._database.transaction():
+            known = self._database.execute(
+                "SELECT * FROM learnings WHERE trigger = ? AND fix = ?", (trigger, fix)
+            )
+            added = known or self._database.execute(
+                "INSERT INTO learnings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+                (trigger, fix, cause, *values),
+            )
+        return _rows(added)[0]
+
+    def search(self, query: str, limit: int) -> list[LearningRow]:
+        """The best matches first; a query that holds only common words finds the latest."""
+        if not (expression := match_any(query)):
+            return self.latest(limit)
+        rows = self._database.execute(
+            """SELECT learnings.* FROM passages_index JOIN passages ON passages.id = passages_index.rowid
+               JOIN learnings ON collection = 'learnings' AND learnings.id = item_id
+               WHERE passages_index MATCH ?
+               ORDER BY bm25(passages_index, 3.0, 1.0), item_id DESC LIMIT ?""",
+            (expression, limit),
+        )
+        return _rows(rows)
+
+    def latest(self, limit: int) -> list[LearningRow]:
+        return _rows(self._database.execute("SELECT * FROM learnings ORDER BY id DESC LIMIT ?", (limit,)))
+
+    def forget(self, learning_id: int) -> bool:
+        """Remove a lesson; False when there is none of that number."""
+        return self._database.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0
+
+    def count(self) -> int:
+        (number,) = self._database.execute("SELECT count(*) FROM learnings").only()
+        return number
+
+
+def _rows(rows: Rows) -> list[LearningRow]:
+    return [LearningRow(*row[:-3], label=label_from(*row[-3:])) for row in rows]
