@@ -70,6 +70,7 @@ class App:
         self.warnings = _warnings(self.unmatched, peers)
         self.journal = Journal(database)
         self.approvals = ApprovalStore(database, self.journal)
+        self.graph = GraphStore(database) if settings.graph.enabled else None
         self.extraction = _extraction(settings, database, self.models)
         self._workers = (Worker("extraction", self.extraction.step),) if self.extraction else ()
         self._locks = SessionLocks(database.path.with_suffix(".lock"))

@@ -37,8 +37,8 @@ class Extraction:
     def __init__(
         self, store: ExtractionStore, predicates: Predicates, mode: Mode, model: Model | None = None
     ) -> None:
-        self._store = store
-        self._predicates = predicates
+        self.store = store
+        self.predicates = predicates
         self._mode: Mode = mode
         self._model = model
 
@@ -48,27 +48,27 @@ class Extraction:
             return False
         if self._model is None:
             # Taken on and settled at once: whoever dies in between has not taken it on.
-            with self._store.transaction():
-                pending = self._store.claim(_CLAIM_SECONDS)
+            with self.store.transaction():
+                pending = self.store.claim(_CLAIM_SECONDS)
                 if pending is not None:
                     self._finish_by_rules(pending)
             return pending is not None
-        pending = self._store.claim(_CLAIM_SECONDS)
+        pending = self.store.claim(_CLAIM_SECONDS)
         if pending is None:
             return False
         if pending.attempts > _MOST_ATTEMPTS:
             _log.warning("the model could not read %s %d for facts; rules did", *pending.source)
-            with self._store.transaction():
+            with self.store.transaction():
                 self._finish_by_rules(pending)
             return True
         try:
             async with asyncio.timeout(_MODEL_SECONDS):
-                facts = [*_checked(await self._ask(self._model, pending), self._predicates)]
+                facts = [*_checked(await self._ask(self._model, pending), self.predicates)]
         except BaseException:
-            self._store.release(pending)
+            self.store.release(pending)
             raise
-        with self._store.transaction():
-            self._store.finish(pending, facts[:_MOST_FACTS], "model", self._straight)
+        with self.store.transaction():
+            self.store.finish(pending, facts[:_MOST_FACTS], "model", self._straight)
         return True
 
     async def read_all(self) -> None:
@@ -79,17 +79,17 @@ class Extraction:
     @property
     def _straight(self) -> tuple[str, ...]:
         """What may go into the graph unseen: nothing whose predicate nobody declared."""
-        return self._predicates.names if self._mode == "on" else ()
+        return self.predicates.names if self._mode == "on" else ()
 
     def _finish_by_rules(self, pending: Pending) -> None:
         text = pending.text[:_LONGEST_TEXT]
         found = [*find_facts(text)]
         if pending.source.collection == "learnings":
             found += find_lesson(pending.title, text)
-        self._store.finish(pending, found[:_MOST_FACTS], "rules", self._straight)
+        self.store.finish(pending, found[:_MOST_FACTS], "rules", self._straight)
 
     async def _ask(self, model: Model, pending: Pending) -> str:
-        instruction = _prompt().format(predicates=", ".join(self._predicates.names), most=_MOST_FACTS)
+        instruction = _prompt().format(predicates=", ".join(self.predicates.names), most=_MOST_FACTS)
         text = f"{pending.title}\n\n{pending.text}".strip()[:_LONGEST_TEXT]
         request = ModelRequest(AGENT, instruction, (UserMessage(text),), ())
         reply = ModelReply()

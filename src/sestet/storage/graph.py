@@ -127,9 +127,13 @@ class GraphStore:
             )
         )
 
-    def latest(self, limit: int) -> list[TripleRow]:
+    def latest(self, limit: int, predicate: str = "") -> list[TripleRow]:
+        """The facts of one predicate, or all of them, the latest first."""
         return _rows(
-            self._database.execute(f"SELECT {_COLUMNS} FROM triples ORDER BY id DESC LIMIT ?", (limit,))  # noqa: S608
+            self._database.execute(
+                f"SELECT {_COLUMNS} FROM triples WHERE ? IN ('', predicate) ORDER BY id DESC LIMIT ?",  # noqa: S608
+                (predicate and predicate_name(predicate), limit),
+            )
         )
 
     def get(self, id: int) -> TripleRow | None:
