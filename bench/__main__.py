@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.children import ChildError, export_tree, read_filesystem, take_figure
 from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
+from bench.graph import draw_graph_table, measure_graph
 from bench.results import Record, compute_figures, draw_table
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
@@ -42,10 +43,14 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
+    graph = {} if options.only else _measure_graph()
+    report |= graph
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     _say(f"done in {time.monotonic() - started:.0f} s")
     print(json.dumps(report, indent=2, ensure_ascii=False) if options.json else draw_table(records))
+    if graph and not options.json:
+        print("\n" + draw_graph_table(graph))
     return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0
 
 
@@ -120,6 +125,14 @@ def _take(record: Record, figure: str, step: str, *, counted: bool = True) -> No
         return
     if counted:
         record.add(raw)
+
+
+def _measure_graph() -> dict[str, object]:
+    try:
+        return measure_graph()
+    except (InstallError, ChildError) as error:
+        _say(f"the graph cannot be measured: {error}")
+        return {}
 
 
 def _report(records: Sequence[Record], rounds: int, load: Sequence[float]) -> dict[str, object]:

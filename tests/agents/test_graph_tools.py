@@ -177,8 +177,8 @@ async def test_facts_of_a_predicate_that_is_no_longer_declared_can_be_asked_for_
 
     assert "Acme" in await run(graph_query, graph, Predicates(), predicate="works_at")
     with pytest.raises(ToolError):
-        await run(graph_add, graph, Predicates(), **fact)
-    assert (await run(graph_remove, graph, Predicates(), **fact)).startswith("Removed")
+        await run(graph_add, graph, Predicates(), call=CALL, **fact)
+    assert (await run(graph_remove, graph, Predicates(), call=CALL, **fact)).startswith("Removed")
 
 
 async def test_an_answer_carries_the_labels_of_the_facts_in_it_and_no_others(graph: GraphStore) -> None:
@@ -258,7 +258,7 @@ def test_the_tools_exist_exactly_when_there_is_a_graph(graph: GraphStore) -> Non
 
 
 async def _ask(tool: Tool, graph: GraphStore, **arguments: JsonValue) -> str:
-    return await run(tool, graph, DECLARED, **arguments)
+    return await run(tool, graph, DECLARED, call=CALL, **arguments)
 
 
 async def _add(graph: GraphStore, *facts: str) -> None:

@@ -19,6 +19,7 @@ from tests.cli.program import Home
 
 DAY = re.compile(r"\d{4}-\d\d-\d\d")
 STRANGE = Label(untrusted=True, sources=("browser_read of navigator",))
+HERE = Origin("s1", "t1", CLEAN)
 _NAME = "{http://www.w3.org/2000/svg}"
 
 
@@ -27,7 +28,7 @@ def settings(home: Home) -> None:
     (home.work / "sestet.yaml").write_text("graph: {predicates: [works_at]}\n", encoding="utf-8")
 
 
-def fill(home: Home, *facts: tuple[str, str, str], origin: Origin = Origin("s1", "t1", CLEAN)) -> None:
+def fill(home: Home, *facts: tuple[str, str, str], origin: Origin = HERE) -> None:
     database = Database(home.data / FILE_NAME)
     for fact in facts:
         GraphStore(database).add(*fact, origin)

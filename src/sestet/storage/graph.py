@@ -173,14 +173,16 @@ class GraphStore:
         rows = walk(self._database, _COLUMNS, start_id, depth, limit + 1, names, direction)
         steps: list[Step] = []
         depths: dict[str, int] = {}
-        for *columns, subject_id, object_id, away in rows[:limit]:
-            triple = _row(columns)
-            steps.append(Step(triple, away))
+        for row in rows[:limit]:
+            away = row[14]
+            steps.append(Step(_row(row), away))
             # Facts come by depth, so a node that was not met before is exactly as far as its fact.
-            for id, node in ((subject_id, triple.subject), (object_id, triple.object)):
-                if id not in met:
-                    met.add(id)
-                    depths[node] = away
+            if row[12] not in met:
+                met.add(row[12])
+                depths[row[1]] = away
+            if row[13] not in met:
+                met.add(row[13])
+                depths[row[3]] = away
         return Traversal(tuple(steps), depths, len(rows) <= limit)
 
     def path(
@@ -247,9 +249,10 @@ def _rows(rows: Iterable[Sequence[Any]]) -> list[TripleRow]:
 
 
 def _row(columns: Sequence[Any]) -> TripleRow:
-    id, subject, predicate, object_, session_id, turn_id, at, collection, item_id, *label = columns
-    source = Source(collection, item_id)
-    return TripleRow(id, subject, predicate, object_, session_id, turn_id, at, source, label_from(*label))
+    """A fact from the columns above; what stands behind them is for others."""
+    source = Source(columns[7], columns[8]) if columns[7] else TOLD
+    # Many rows at once: this is the quickest way to make one.
+    return TripleRow._make((*columns[:7], source, label_from(*columns[9:12])))
 
 
 def node_key(text: str) -> str:

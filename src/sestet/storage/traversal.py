@@ -5,7 +5,7 @@
 import json
 from collections.abc import Sequence
 from functools import cache
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.storage.database import Database, Rows
 
@@ -31,8 +31,8 @@ def walk(
     predicates: Sequence[str],
     direction: Direction,
 ) -> Rows:
-    """These columns of the facts near a node, then both of its ends and the number of steps to it."""
-    return database.execute(
+    """These columns of the facts near a node, the id first, then both of its ends and the steps to it."""
+    rows = database.execute(
         _walk_statement(columns, direction, bool(predicates)),
         {
             "start": start,
@@ -43,6 +43,13 @@ def walk(
             "predicates": json.dumps(predicates),
         },
     )
+    # They come in this order already, but no statement promises it that does not sort whole rows once more.
+    rows.sort(key=_by_steps)
+    return rows
+
+
+def _by_steps(row: tuple[Any, ...]) -> tuple[int, int]:
+    return row[-1], row[0]
 
 
 @cache
@@ -69,7 +76,6 @@ def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
         found (id, steps) AS (SELECT id, min(depth) FROM crossed GROUP BY id ORDER BY 2, 1 LIMIT :limit)
         SELECT {columns}, subject_id, object_id, steps
         FROM found CROSS JOIN triples ON triples.id = found.id
-        ORDER BY steps, triples.id
     """
 
 
