@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from sestet.core.errors import ConfigError
 from sestet.core.label import CLEAN, Label, Origin
+from sestet.storage import database as database_module
 from sestet.storage import traversal
 from sestet.storage.database import Database
 from sestet.storage.graph import TOLD, GraphStore, Source
+from sestet.storage.migrations import MIGRATIONS
 from sestet.storage.predicates import NAMED, Predicates, UnknownPredicateError
 from sestet.storage.traversal import Direction
 
@@ -305,3 +307,29 @@ def _other_end(edge: Edge, node: str, direction: Direction) -> Iterator[str]:
         yield edge.object
     if edge.object == node and direction != "out":
         yield edge.subject
+
+
+def test_facts_of_an_older_file_are_walked_like_new_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "MIGRATIONS", MIGRATIONS[:8])
+    old = Database(tmp_path / "old.db")
+    for edge in (("Ada", "works_at", "Acme", "ada", "acme"), ("Ben", "works_at", "ACME", "ben", "acme")):
+        old.execute(
+            """INSERT INTO triples (subject, predicate, object, session_id, turn_id, created_at,
+                   subject_key, object_key) VALUES (?, ?, ?, 's', 't', 7.5, ?, ?)""",
+            edge,
+        )
+    old.close()
+    monkeypatch.undo()
+
+    database = Database(tmp_path / "old.db")
+    graph = GraphStore(database)
+
+    assert graph.size() == (3, 2)
+    assert graph.traverse("ada", 2, 10).depths == {"Acme": 1, "Ben": 2}
+    (row,) = graph.query("Ben")
+    # What was stored before labels were kept counts as the worst.
+    assert row == (2, "Ben", "works_at", "ACME", "s", "t", 7.5, TOLD, Label(untrusted=True, private=True))
+    assert graph.add("ben", "works at", "acme", ORIGIN).id == 2
+    database.close()
