@@ -271,7 +271,9 @@ async def test_closing_in_the_middle_of_a_model_call_leaves_the_text_for_the_nex
     step.cancel()
     await asyncio.wait([step])
 
-    assert store.claim(60) is not None
+    again = store.claim(60)
+    assert again is not None
+    assert again.attempts == 1
 
 
 @pytest.mark.parametrize("reader", ["rules", "model"])

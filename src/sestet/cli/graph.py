@@ -316,7 +316,7 @@ async def _review(
 
     async with open_app(context) as app:
         opened = _opened(app)
-        await opened.extraction.read_all()
+        await _read_what_waits(opened.extraction)
         _decide(opened, accept, reject)
         waiting = opened.extraction.store.open_proposals()
         if accept_all:
@@ -330,6 +330,16 @@ async def _review(
             print_proposals(open_console(), waiting, opened.extraction.predicates)
         else:
             typer.echo("Nothing waits for a decision.", err=True)
+
+
+async def _read_what_waits(extraction: "Extraction") -> None:
+    """A model that does not answer must not keep the person from deciding on what there is."""
+    from sestet.core.errors import ModelError
+
+    try:
+        await extraction.read_all()
+    except (ModelError, TimeoutError) as error:
+        typer.echo(f"{extraction.store.waiting().texts} saved texts are still to be read: {error}", err=True)
 
 
 def _decide(opened: _Opened, accept: list[int], reject: list[int]) -> None:

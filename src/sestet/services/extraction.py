@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, cast
 
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest
-from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
 from sestet.storage.graph import node_key
 from sestet.storage.predicates import Predicates, predicate_name
@@ -44,7 +43,7 @@ class Extraction:
 
     async def step(self) -> bool:
         """Read the next text; False: there is none."""
-        if self._mode == "off":
+        if self._mode == "off" or self.store.is_empty():
             return False
         if self._model is None:
             # Taken on and settled at once: whoever dies in between has not taken it on.
@@ -64,8 +63,11 @@ class Extraction:
         try:
             async with asyncio.timeout(_MODEL_SECONDS):
                 facts = [*_checked(await self._ask(self._model, pending), self.predicates)]
+        except asyncio.CancelledError:
+            self.store.release(pending, pending.attempts - 1)
+            raise
         except BaseException:
-            self.store.release(pending)
+            self.store.release(pending, pending.attempts)
             raise
         with self.store.transaction():
             self.store.finish(pending, facts[:_MOST_FACTS], "model", self._straight)
@@ -82,6 +84,9 @@ class Extraction:
         return self.predicates.names if self._mode == "on" else ()
 
     def _finish_by_rules(self, pending: Pending) -> None:
+        # The patterns are made when the first text is there to be read, not when the program starts.
+        from sestet.services.extraction_rules import find_facts, find_lesson
+
         text = pending.text[:_LONGEST_TEXT]
         found = [*find_facts(text)]
         if pending.source.collection == "learnings":

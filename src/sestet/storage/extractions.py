@@ -73,6 +73,10 @@ class ExtractionStore:
     def transaction(self) -> AbstractContextManager[None]:
         return self._database.transaction()
 
+    def is_empty(self) -> bool:
+        """Whether no text waits at all: asked after every turn, so it must cost nothing."""
+        return not self._database.execute("SELECT 1 FROM extractions LIMIT 1")
+
     def claim(self, seconds: float) -> Pending | None:
         """Take on the oldest text that nobody else has taken on; the claim of a dead process runs out."""
         now = time.time()
@@ -94,11 +98,11 @@ class ExtractionStore:
         origin = Origin(session_id, turn_id, label_from(*label))
         return Pending(id, Source(collection, item_id), attempts, until, title, text, origin)
 
-    def release(self, pending: Pending) -> None:
-        """Give a text back to whoever comes next."""
+    def release(self, pending: Pending, attempts: int) -> None:
+        """Give a text back to whoever comes next, with the number of attempts that count."""
         self._database.execute(
-            "UPDATE extractions SET claimed_until = 0 WHERE id = ? AND claimed_until = ?",
-            (pending.id, pending.claimed_until),
+            "UPDATE extractions SET claimed_until = 0, attempts = ? WHERE id = ? AND claimed_until = ?",
+            (attempts, pending.id, pending.claimed_until),
         )
 
     def finish(
