@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.children import ChildError, export_tree, read_filesystem, take_figure, take_ingest
 from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
+from bench.graph import draw_graph_table, measure_graph
 from bench.results import Record, compute_figures, draw_table
 from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
@@ -43,18 +44,20 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
-    retrieval = measure_retrieval() if not options.only else None
-    if retrieval:
+    retrieval, graph = {}, {}
+    if not options.only:
+        retrieval, graph = measure_retrieval(), _measure_graph()
         report["retrieval"] = retrieval
-        report |= _measure_ingest()
+        report |= graph | _measure_ingest()
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     _say(f"done in {time.monotonic() - started:.0f} s")
     if options.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
-    else:
-        print(draw_table(records))
-        print(f"\n{draw_retrieval(retrieval)}" if retrieval else "")
+        return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0
+    print(draw_table(records))
+    if retrieval:
+        print(f"\n{draw_retrieval(retrieval)}\n\n{draw_graph_table(graph)}")
     return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0
 
 
@@ -139,6 +142,14 @@ def _take(record: Record, figure: str, step: str, *, counted: bool = True) -> No
         return
     if counted:
         record.add(raw)
+
+
+def _measure_graph() -> dict[str, object]:
+    try:
+        return measure_graph()
+    except (InstallError, ChildError) as error:
+        _say(f"the graph cannot be measured: {error}")
+        return {}
 
 
 def _report(records: Sequence[Record], rounds: int, load: Sequence[float]) -> dict[str, object]:

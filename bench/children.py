@@ -25,29 +25,29 @@ class ChildError(Exception):
 
 def export_tree() -> None:
     """Write the tree that all contestants build."""
-    with _scratch() as folder:
-        _start(SESTET, folder, "bench.export", [str(TREE), str(folder / "home")])
+    with scratch() as folder:
+        start(SESTET, folder, "bench.export", [str(TREE), str(folder / "home")])
 
 
 def take_figure(entry: Entry, figure: str) -> Raw:
     """Measure in a process of its own, in a directory of its own, without the caller's environment."""
-    with _scratch() as folder:
+    with scratch() as folder:
         result = folder / "result.json"
         arguments = [entry.module, figure, str(TREE), str(folder / "home"), str(result)]
-        _start(entry, folder, "bench.child", arguments)
+        start(entry, folder, "bench.child", arguments)
         return json.loads(result.read_text(encoding="utf-8"))
 
 
 def take_ingest() -> Raw:
     """The figures of documents, in a process of their own as well."""
-    with _scratch() as folder:
+    with scratch() as folder:
         result = folder / "result.json"
-        _start(SESTET, folder, "bench.ingest", [str(folder), str(result)])
+        start(SESTET, folder, "bench.ingest", [str(folder), str(result)])
         return json.loads(result.read_text(encoding="utf-8"))
 
 
 @contextmanager
-def _scratch() -> Generator[Path]:
+def scratch() -> Generator[Path]:
     """A directory with a workspace of two files, for ``fs_list`` to find."""
     SCRATCH.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=SCRATCH) as name:
@@ -58,7 +58,8 @@ def _scratch() -> Generator[Path]:
         yield folder
 
 
-def _start(entry: Entry, folder: Path, module: str, arguments: Sequence[str]) -> None:
+def start(entry: Entry, folder: Path, module: str, arguments: Sequence[str]) -> None:
+    """Run a module with the Python of an entry, in a directory of its own."""
     try:
         done = subprocess.run(
             [find_python(entry), "-m", module, *arguments],

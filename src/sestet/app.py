@@ -1,7 +1,7 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,19 +14,23 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models
+from sestet.models.choice import OFFLINE, Models, check_models
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
+from sestet.services.background import Worker
 from sestet.services.embedding.choice import open_embedding
 from sestet.services.embedding.work import Embedding
+from sestet.services.extraction import AGENT as READER
+from sestet.services.extraction import Extraction
 from sestet.services.files import Files
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.exchanges import ExchangeStore
+from sestet.storage.extractions import ExtractionStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
@@ -36,6 +40,7 @@ from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
+from sestet.storage.predicates import Predicates
 
 if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
@@ -72,6 +77,8 @@ class App:
         self.warnings = _warnings(self.unmatched, peers)
         self.journal = Journal(database)
         self.approvals = ApprovalStore(database, self.journal)
+        self.graph = GraphStore(database) if settings.graph.enabled else None
+        self.extraction = _extraction(settings, database, self.models)
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
@@ -82,6 +89,9 @@ class App:
             Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
             _limits(settings),
         )
+        reader = Worker("extraction", self.extraction.step) if self.extraction else None
+        self._workers = [worker for worker in (self.embedding, reader) if worker is not None]
+        self._runner.after_turn = lambda session_id: self.wake()
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
         """The orchestrator over its specialists, or the one flat agent."""
@@ -105,19 +115,16 @@ class App:
 
         A call that a person has to approve pauses the turn; with ``can_ask=False`` it is denied.
         """
-        return self._then_embed(self._runner.run_turn(session_id, text, can_ask=can_ask))
+        return self._runner.run_turn(session_id, text, can_ask=can_ask)
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
-        return self._then_embed(self._runner.resume_turn(turn_id, can_ask=can_ask))
+        return self._runner.resume_turn(turn_id, can_ask=can_ask)
 
-    async def _then_embed(self, events: AsyncGenerator[Event]) -> AsyncGenerator[Event]:
-        """A turn; what it saved is embedded behind the conversation."""
-        async with aclosing(events):
-            async for event in events:
-                yield event
-        if self.embedding:
-            self.embedding.wake()
+    def wake(self) -> None:
+        """Let the work behind the conversation go on, if there is any."""
+        for worker in self._workers:
+            worker.wake()
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
@@ -139,6 +146,11 @@ class App:
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation of the running turn; the orchestrator goes on without it."""
         return self._runner.cancel_delegation(session_id, delegation_id)
+
+    async def rest(self) -> None:
+        """Let the work behind the conversation finish its present step, and begin no other."""
+        for worker in self._workers:
+            await worker.close()
 
     def release(self) -> None:
         """Let go of the sessions that are held."""
@@ -175,10 +187,10 @@ async def open(
         stack.callback(database.close)
         app = App(settings, database, Additions(tools, specs, model), peers)
         stack.callback(app.release)
-        if app.embedding:
-            stack.push_async_callback(app.embedding.close)
-            app.embedding.wake()
+        stack.push_async_callback(app.rest)
+        app.wake()
         yield app
+        await app.rest()
         await app.models.close()
 
 
@@ -195,6 +207,7 @@ def available_tools(
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
+        services[Predicates] = Predicates(settings.graph.predicates)
     if settings.embedding.provider != "none":
         links = LinkStore(database) if settings.graph.enabled else None
         services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
@@ -206,6 +219,16 @@ def available_tools(
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
     return tuple(tool for tool in bound if tool is not None)
+
+
+def _extraction(settings: Settings, database: Database, models: Models) -> Extraction | None:
+    if not settings.graph.enabled:
+        return None
+    own = settings.agents.get(READER)
+    real = (own and own.provider) or settings.agent.provider
+    model = models.of(READER) if real != OFFLINE else None
+    store = ExtractionStore(database, GraphStore(database))
+    return Extraction(store, Predicates(settings.graph.predicates), settings.graph.extraction, model)
 
 
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:

@@ -7,7 +7,14 @@ import pytest
 
 import sestet
 from sestet.app import App
-from sestet.core.event import DelegationStarted, Event, ModelCalled, ToolCalled, TurnFinished
+from sestet.core.event import (
+    ApprovalRequested,
+    DelegationStarted,
+    Event,
+    ModelCalled,
+    ToolCalled,
+    TurnFinished,
+)
 
 INTEGERS = {"start", "limit", "lines", "max_depth"}
 
@@ -22,9 +29,9 @@ def reply(events: list[Event]) -> str:
 
 
 def calls(events: list[Event]) -> list[tuple[str, dict[str, object]]]:
-    return [
-        (event.call.name, dict(event.call.arguments)) for event in events if isinstance(event, ToolCalled)
-    ]
+    """What was called, or would be if the person approved."""
+    made = (event for event in events if isinstance(event, ToolCalled | ApprovalRequested))
+    return [(event.call.name, dict(event.call.arguments)) for event in made]
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,7 @@ import pytest
 
 import sestet
 
-_GRAPH = {"graph_traverse", "graph_query"}
+_GRAPH = {"graph_traverse", "graph_query", "graph_path", "graph_add", "graph_remove"}
 _RAG = {"rag_retrieve"}
 _MEMORY = {"memory_list_observations", "memory_list_reflections"}
 _BOTH_MODES = pytest.mark.parametrize("multi_agent", [True, False], ids=["tree", "single"])

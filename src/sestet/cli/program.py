@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli import agents, approvals, ask, chat, config, doctor, knowledge, prompt, sessions
+from sestet.cli import agents, approvals, ask, chat, config, doctor, graph, knowledge, prompt, sessions
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
 program = typer.Typer(
@@ -24,6 +24,7 @@ program.command("prompt")(prompt.prompt)
 program.add_typer(sessions.program, name="sessions")
 program.add_typer(knowledge.program, name="knowledge")
 program.add_typer(approvals.program, name="approvals")
+program.add_typer(graph.program, name="graph")
 program.add_typer(config.program, name="config")
 program.command("doctor")(doctor.doctor)
 

@@ -96,6 +96,13 @@ class GraphSettings(Values):
     """Linked facts."""
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
+    predicates: Annotated[
+        tuple[str, ...], "Links of your own beside the named ones, such as works_at; see docs/graph.md"
+    ] = ()
+    extraction: Annotated[
+        Literal["off", "review", "on"],
+        "Reading saved texts for facts: not at all, for you to decide on, or straight into the graph",
+    ] = "review"
 
 
 @record

@@ -55,6 +55,8 @@ class Runner:
         self._history = history
         self._locks = locks
         self._limits = limits
+        #: Is told the session of every turn that has ended, when its reader has everything.
+        self.after_turn: Callable[[str], None] = lambda session_id: None
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -101,6 +103,7 @@ class Runner:
                 del self._running[turn.session_id]
                 turn.flush()
                 self._history.add(turn)
+                self.after_turn(turn.session_id)
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
@@ -109,6 +112,7 @@ class Runner:
                 row.session_id, turn_id, self._journal.last_seq(turn_id) + 1, "user", "", time.time()
             )
             self._journal.append(TurnCancelled(stamp))
+            self.after_turn(row.session_id)
 
     @asynccontextmanager
     async def _open_turn(self, turn_id: str) -> AsyncGenerator[TurnRow]:

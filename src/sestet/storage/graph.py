@@ -1,36 +1,29 @@
-"""Facts as triples, and walking from one to the next."""
+"""Facts as triples: adding them, asking for them, removing them. How they are walked is in traversal.py."""
 
-import re
 import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sestet.core.label import Label, Origin
 from sestet.storage.database import Database
 from sestet.storage.labels import label_columns, label_from
+from sestet.storage.predicates import predicate_name
+from sestet.storage.traversal import Direction, find_path, walk
 
-# Nodes come out of the queue by depth, so the limit on rows only ever cuts off the farthest.
-_TRAVERSE = """
-    WITH RECURSIVE
-    walked (node, depth) AS (
-        SELECT :start, 0
-        UNION
-        SELECT object_key, depth + 1 FROM walked JOIN triples ON subject_key = node WHERE depth + 1 < :depth
-        UNION
-        SELECT subject_key, depth + 1 FROM walked JOIN triples ON object_key = node WHERE depth + 1 < :depth
-        ORDER BY 2 LIMIT :rows
-    ),
-    nearest (node, depth) AS (SELECT node, min(depth) FROM walked GROUP BY node),
-    crossed (id, depth) AS (
-        SELECT id, depth + 1 FROM nearest JOIN triples ON subject_key = node
-        UNION ALL
-        SELECT id, depth + 1 FROM nearest JOIN triples ON object_key = node
-    )
-    SELECT triples.*, min(depth) AS steps
-    FROM crossed JOIN triples ON triples.id = crossed.id
-    GROUP BY triples.id ORDER BY steps, triples.id LIMIT :limit
-"""
+_COLUMNS = """triples.id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
+    untrusted, private, sources"""
+
+
+class Source(NamedTuple):
+    """The row that a fact was read out of; the fact goes when it goes."""
+
+    collection: str
+    item_id: int
+
+
+#: Somebody told the fact itself.
+TOLD = Source("", 0)
 
 
 class TripleRow(NamedTuple):
@@ -41,6 +34,7 @@ class TripleRow(NamedTuple):
     session_id: str
     turn_id: str
     created_at: float
+    source: Source
     label: Label
 
 
@@ -54,86 +48,218 @@ class Step(NamedTuple):
 class Traversal(NamedTuple):
     steps: tuple[Step, ...]
     #: Every node that was reached, as it was written first, with its distance from the start.
-    depths: Mapping[str, int]
+    depths: dict[str, int]
     #: False when the limit left facts out.
     complete: bool
 
 
+class Path(NamedTuple):
+    #: In the order of the way.
+    triples: tuple[TripleRow, ...]
+    #: The names of the nodes on the way, both ends included; none when there is no way.
+    nodes: tuple[str, ...]
+    #: False when the search was given up before everything had been looked at.
+    complete: bool
+
+
+class Size(NamedTuple):
+    nodes: int
+    facts: int
+
+
 class GraphStore:
-    """Each fact once, with the turn it came from. Case and spacing do not tell two nodes apart."""
+    """Each fact once, with where it came from. Case and spacing do not tell two nodes apart."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, subject: str, predicate: str, object: str, origin: Origin) -> TripleRow:
-        """Store a fact. One that is known already is returned as it was stored the first time."""
-        edge = (node_key(subject), predicate_name(predicate), node_key(object))
+    def add(
+        self, subject: str, predicate: str, object: str, origin: Origin, source: Source = TOLD
+    ) -> TripleRow:
+        """Store a fact. One that is known already is returned as it was stored the first time.
+
+        Only a better origin takes over: trusted instead of untrusted, told instead of read out of a text.
+        """
         with self._database.transaction():
-            self._database.execute(
-                "INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (
-                    *(_tidy(subject), edge[1], _tidy(object)),
-                    *(origin.session_id, origin.turn_id, time.time()),
-                    *(edge[0], edge[2]),
-                    *label_columns(origin.label),
-                ),
-            )
-            row = self._database.execute(
-                "SELECT * FROM triples WHERE subject_key = ? AND predicate = ? AND object_key = ?", edge
-            ).only()
-        return _row(row)
+            return self.put(subject, predicate, object, origin, source)
+
+    def put(self, subject: str, predicate: str, object: str, origin: Origin, source: Source) -> TripleRow:
+        """The same as a part of a transaction."""
+        edge = (self._node(subject), predicate_name(predicate), self._node(object))
+        self._database.execute(
+            """INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+               ON CONFLICT (subject_id, predicate, object_id) DO UPDATE SET
+                   session_id = excluded.session_id, turn_id = excluded.turn_id,
+                   created_at = excluded.created_at,
+                   collection = excluded.collection, item_id = excluded.item_id,
+                   untrusted = excluded.untrusted, private = excluded.private, sources = excluded.sources
+               WHERE (excluded.untrusted, excluded.collection <> '') < (untrusted, collection <> '')""",
+            (
+                *(tidy(subject), edge[1], tidy(object)),
+                *(origin.session_id, origin.turn_id, time.time()),
+                *source,
+                *label_columns(origin.label),
+                *(edge[0], edge[2]),
+            ),
+        )
+        rows = self._database.execute(
+            f"SELECT {_COLUMNS} FROM triples WHERE subject_id = ? AND predicate = ? AND object_id = ?",  # noqa: S608 - columns from above
+            edge,
+        )
+        return _row(rows.only())
 
     def query(
         self, subject: str = "", predicate: str = "", object: str = "", limit: int = 100
     ) -> list[TripleRow]:
         """The facts that fit all that is given, the oldest first; what is empty fits everything."""
-        given = {
-            "subject_key": node_key(subject),
-            "predicate": predicate_name(predicate),
-            "object_key": node_key(object),
-        }
-        wanted = {column: value for column, value in given.items() if value}
-        condition = " AND ".join(f"{column} = ?" for column in wanted) or "true"
-        rows = self._database.execute(
-            f"SELECT * FROM triples WHERE {condition} ORDER BY id LIMIT ?",  # noqa: S608 - names from above
-            (*wanted.values(), limit),
+        wanted: dict[str, str] = {}
+        if subject:
+            wanted["subject_id = (SELECT id FROM nodes WHERE key = ?)"] = node_key(subject)
+        if predicate:
+            wanted["predicate = ?"] = predicate_name(predicate)
+        if object:
+            wanted["object_id = (SELECT id FROM nodes WHERE key = ?)"] = node_key(object)
+        condition = " AND ".join(wanted) or "true"
+        return _rows(
+            self._database.execute(
+                f"SELECT {_COLUMNS} FROM triples WHERE {condition} ORDER BY id LIMIT ?",  # noqa: S608 - parts from above
+                (*wanted.values(), limit),
+            )
         )
-        return [_row(row) for row in rows]
 
-    def traverse(self, start: str, depth: int, limit: int) -> Traversal:
-        """The facts within some steps of a node, in both directions, the nearest first, each once."""
-        # A node is walked at most once a depth, so that many rows hold more nodes than the limit has facts.
-        rows = self._database.execute(
-            _TRAVERSE,
-            {"start": node_key(start), "depth": depth, "rows": (limit + 2) * depth, "limit": limit + 1},
+    def latest(self, limit: int, predicate: str = "") -> list[TripleRow]:
+        """The facts of one predicate, or all of them, the latest first."""
+        return _rows(
+            self._database.execute(
+                f"SELECT {_COLUMNS} FROM triples WHERE ? IN ('', predicate) ORDER BY id DESC LIMIT ?",  # noqa: S608
+                (predicate and predicate_name(predicate), limit),
+            )
         )
+
+    def get(self, id: int) -> TripleRow | None:
+        found = _rows(self._database.execute(f"SELECT {_COLUMNS} FROM triples WHERE id = ?", (id,)))  # noqa: S608
+        return found[0] if found else None
+
+    def remove(self, subject: str, predicate: str, object: str) -> TripleRow | None:
+        """Take one fact out for good, and return what it was; texts that say it do not bring it back."""
+        with self._database.transaction():
+            if not (found := self.query(subject, predicate, object, 1)):
+                return None
+            self._database.execute("DELETE FROM triples WHERE id = ?", (found[0].id,))
+            self._database.execute(
+                "UPDATE proposals SET state = 'rejected'"
+                " WHERE subject_key = ? AND predicate = ? AND object_key = ?",
+                (node_key(subject), predicate_name(predicate), node_key(object)),
+            )
+        return found[0]
+
+    def traverse(
+        self,
+        start: str,
+        depth: int,
+        limit: int,
+        *,
+        predicates: Sequence[str] = (),
+        direction: Direction = "both",
+    ) -> Traversal:
+        """The facts within some steps of a node, the nearest first, each once.
+
+        Without predicates every fact is followed; with some, only theirs.
+        """
+        if not (met := set(self._ids(start))):
+            return Traversal((), {}, complete=True)
+        (start_id,) = met
+        names = tuple(predicate_name(name) for name in predicates)
+        rows = walk(self._database, _COLUMNS, start_id, depth, limit + 1, names, direction)
         steps: list[Step] = []
-        met, depths = {node_key(start)}, dict[str, int]()
-        for *columns, away in rows[:limit]:
-            step, (subject_key, object_key) = Step(_row(columns), away), columns[-5:-3]
-            steps.append(step)
+        depths: dict[str, int] = {}
+        for row in rows[:limit]:
+            away = row[14]
+            steps.append(Step(_row(row), away))
             # Facts come by depth, so a node that was not met before is exactly as far as its fact.
-            for key, node in ((subject_key, step.triple.subject), (object_key, step.triple.object)):
-                if key not in met:
-                    met.add(key)
-                    depths[node] = away
+            if row[12] not in met:
+                met.add(row[12])
+                depths[row[1]] = away
+            if row[13] not in met:
+                met.add(row[13])
+                depths[row[3]] = away
         return Traversal(tuple(steps), depths, len(rows) <= limit)
+
+    def path(
+        self,
+        start: str,
+        end: str,
+        longest: int,
+        *,
+        predicates: Sequence[str] = (),
+        direction: Direction = "both",
+    ) -> Path:
+        """A shortest way from one node to another, of at most so many facts."""
+        names = tuple(predicate_name(name) for name in predicates)
+        ids = self._ids(start), self._ids(end)
+        if not ids[0] or not ids[1]:
+            return Path((), (), complete=True)
+        found = find_path(self._database, ids[0][0], ids[1][0], longest, names, direction)
+        if not found.triple_ids and ids[0] != ids[1]:
+            return Path((), (), found.complete)
+        triples = [row for id in found.triple_ids if (row := self.get(id))]
+        nodes = [start]
+        for triple in triples:
+            at_subject = node_key(triple.subject) == node_key(nodes[-1])
+            nodes[-1] = triple.subject if at_subject else triple.object
+            nodes.append(triple.object if at_subject else triple.subject)
+        return Path(tuple(triples), tuple(nodes), complete=True)
+
+    def holds(self, node: str) -> bool:
+        return bool(self._ids(node))
+
+    def similar_nodes(self, node: str, limit: int) -> list[str]:
+        """The names of nodes in which this text stands, as they were written first."""
+        rows = self._database.execute(
+            """SELECT coalesce(
+                   (SELECT subject FROM triples WHERE subject_id = nodes.id LIMIT 1),
+                   (SELECT object FROM triples WHERE object_id = nodes.id LIMIT 1))
+               FROM nodes WHERE instr(key, ?) ORDER BY length(key), id LIMIT ?""",
+            (node_key(node), limit),
+        )
+        return [name for (name,) in rows]
+
+    def used_predicates(self) -> dict[str, int]:
+        """Every predicate that has facts, with their number."""
+        rows = self._database.execute("SELECT predicate, count(*) FROM triples GROUP BY predicate")
+        return dict(rows)
+
+    def size(self) -> Size:
+        return Size(
+            *self._database.execute("SELECT (SELECT count(*) FROM nodes), count(*) FROM triples").only()
+        )
+
+    def _node(self, text: str) -> int:
+        self._database.execute("INSERT INTO nodes (key) VALUES (?) ON CONFLICT DO NOTHING", (node_key(text),))
+        return self._ids(text)[0]
+
+    def _ids(self, text: str) -> list[int]:
+        return [
+            id for (id,) in self._database.execute("SELECT id FROM nodes WHERE key = ?", (node_key(text),))
+        ]
+
+
+def _rows(rows: Iterable[Sequence[Any]]) -> list[TripleRow]:
+    return [_row(row) for row in rows]
 
 
 def _row(columns: Sequence[Any]) -> TripleRow:
-    """The keys near the end are only for finding it."""
-    return TripleRow(*columns[:-5], label=label_from(*columns[-3:]))
+    """A fact from the columns above; what stands behind them is for others."""
+    source = Source(columns[7], columns[8]) if columns[7] else TOLD
+    # Many rows at once: this is the quickest way to make one.
+    return TripleRow._make((*columns[:7], source, label_from(*columns[9:12])))
 
 
 def node_key(text: str) -> str:
     """The form in which two spellings of a node are the same."""
-    return unicodedata.normalize("NFKC", _tidy(text)).casefold()
+    return unicodedata.normalize("NFKC", tidy(text)).casefold()
 
 
-def predicate_name(text: str) -> str:
-    """The one spelling of a predicate: works_at."""
-    return "_".join(re.findall(r"[^\s_-]+", text.casefold())) or text.strip()
-
-
-def _tidy(text: str) -> str:
+def tidy(text: str) -> str:
+    """A name on one line."""
     return " ".join(text.split())

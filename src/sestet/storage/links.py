@@ -28,13 +28,14 @@ class LinkStore:
     def of(self, keys: Iterable[str], limit: int) -> list[Link]:
         """The facts about these nodes, in both directions, in an order that does not depend on their age."""
         rows = self._database.execute(
-            """WITH named (key) AS (SELECT value FROM json_each(?))
-               SELECT key, predicate, object_key AS other_key, object, untrusted, private, sources
-               FROM named JOIN triples ON subject_key = key
+            """WITH named (id, key) AS
+                   (SELECT nodes.id, nodes.key FROM json_each(?) JOIN nodes ON nodes.key = value)
+               SELECT named.key, predicate, other.key AS other_key, object, untrusted, private, sources
+               FROM named JOIN triples ON subject_id = named.id JOIN nodes AS other ON other.id = object_id
                UNION
-               SELECT key, predicate, subject_key, subject, untrusted, private, sources
-               FROM named JOIN triples ON object_key = key
-               ORDER BY key, predicate, other_key LIMIT ?""",
+               SELECT named.key, predicate, other.key, subject, untrusted, private, sources
+               FROM named JOIN triples ON object_id = named.id JOIN nodes AS other ON other.id = subject_id
+               ORDER BY 1, 2, 3 LIMIT ?""",
             (json.dumps(list(keys)), limit),
         )
         return [Link(*row[:-3], label=label_from(*row[-3:])) for row in rows]

@@ -1,13 +1,20 @@
-"""Facts that are linked with each other: adding them, asking for them, following them."""
+"""Facts that are linked with each other: adding them, asking for them, following them, taking them out."""
 
+from collections.abc import Iterable
 from typing import Annotated
 
 from sestet.agents._shared.text import day, given
 from sestet.core.errors import ToolError
+from sestet.core.label import Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.storage.graph import GraphStore, TripleRow
+from sestet.storage.predicates import Predicates, UnknownPredicateError
+from sestet.storage.traversal import Direction
 
 _MOST_FACTS = 100
+_LONGEST_PATH = 12
+_FOLLOWED = "Only facts with these predicates, such as works_at; none: all"
+_DIRECTION = "out: from subject to object; in: from object to subject; both: either way"
 
 
 @tool(
@@ -27,16 +34,20 @@ _MOST_FACTS = 100
 )
 async def graph_traverse(
     graph: GraphStore,
+    predicates_known: Predicates,
     /,
     start_node: Annotated[str, "The thing to start from, by its name"],
     max_depth: Annotated[int, "How many steps away at most", {"minimum": 1, "maximum": 6}] = 2,
+    predicates: Annotated[tuple[str, ...], _FOLLOWED] = (),
+    direction: Annotated[Direction, _DIRECTION] = "both",
     limit: Annotated[int, "How many facts at most", {"minimum": 1, "maximum": 200}] = 50,
-) -> str:
-    """Follow the linked facts around one thing, in both directions, the nearest first."""
+) -> Labelled:
+    """Follow the linked facts around one thing, the nearest first, with the distance of each."""
     start = given(start_node, "start_node")
-    found = graph.traverse(start, max_depth, limit)
+    names = [_known(graph, predicates_known, name) for name in predicates]
+    found = graph.traverse(start, max_depth, limit, predicates=names, direction=direction)
     if not found.steps:
-        return f"The graph holds nothing about {start!r}."
+        return _labelled(_nothing_about(graph, start), ())
     steps = "1 step" if max_depth == 1 else f"{max_depth} steps"
     lines = [f"Within {steps} of {start}:"]
     lines += (f"- {depth}: {_show(triple)}" for triple, depth in found.steps)
@@ -44,7 +55,7 @@ async def graph_traverse(
         lines.append("Reached: " + ", ".join(f"{node} ({depth})" for node, depth in found.depths.items()))
     if not found.complete:
         lines.append(f"… stopped at the limit of {limit}; there are more facts")
-    return "\n".join(lines)
+    return _labelled("\n".join(lines), (step.triple for step in found.steps))
 
 
 @tool(
@@ -64,25 +75,70 @@ async def graph_traverse(
 )
 async def graph_query(
     graph: GraphStore,
+    predicates: Predicates,
     /,
     subject: Annotated[str, "Who or what the fact is about; empty: anything"] = "",
-    predicate: Annotated[str, "How they are linked, such as works_at; empty: in any way"] = "",
+    predicate: Annotated[str, "How they are linked, such as caused_by; empty: in any way"] = "",
     object: Annotated[str, "What it is linked to; empty: anything"] = "",
-) -> str:
+) -> Labelled:
     """Look facts up by any of their three parts: subject, predicate, object. At least one is needed."""
     asked = {"subject": subject.strip(), "predicate": predicate.strip(), "object": object.strip()}
     asked = {name: given(value, name) for name, value in asked.items() if value}
     if not asked:
         raise ToolError("give at least one of 'subject', 'predicate' and 'object'")
+    if "predicate" in asked:
+        asked["predicate"] = _known(graph, predicates, asked["predicate"])
     found = graph.query(**asked, limit=_MOST_FACTS + 1)
     described = ", ".join(f"{name} {value!r}" for name, value in asked.items())
     if not found:
-        return f"The graph holds no fact with {described}."
+        return _labelled(f"The graph holds no fact with {described}.", ())
     lines = [f"Facts with {described}:"]
     lines += (f"- {_show(triple)} ({day(triple.created_at)})" for triple in found[:_MOST_FACTS])
     if len(found) > _MOST_FACTS:
         lines.append(f"… stopped at the limit of {_MOST_FACTS}; there are more facts")
-    return "\n".join(lines)
+    return _labelled("\n".join(lines), found)
+
+
+@tool(
+    risk="safe",
+    reads=("untrusted", "private"),
+    effect="none",
+    recovery="pure",
+    examples=(
+        "how is {from_node} connected with {to_node}",
+        "how is {from_node} connected to {to_node}",
+        "what connects {from_node} with {to_node}",
+        "what connects {from_node} and {to_node}",
+        "find the path from {from_node} to {to_node} in the graph",
+        "what is the connection between {from_node} and {to_node}",
+    ),
+)
+async def graph_path(
+    graph: GraphStore,
+    predicates_known: Predicates,
+    /,
+    from_node: Annotated[str, "The thing at one end, by its name"],
+    to_node: Annotated[str, "The thing at the other end, by its name"],
+    predicates: Annotated[tuple[str, ...], _FOLLOWED] = (),
+    direction: Annotated[Direction, _DIRECTION] = "both",
+    max_depth: Annotated[int, "How many steps at most", {"minimum": 1, "maximum": _LONGEST_PATH}] = 6,
+) -> Labelled:
+    """Find the shortest chain of facts that connects two things."""
+    start, end = given(from_node, "from_node"), given(to_node, "to_node")
+    names = [_known(graph, predicates_known, name) for name in predicates]
+    for node in (start, end):
+        if not graph.holds(node):
+            return _labelled(_nothing_about(graph, node), ())
+    found = graph.path(start, end, max_depth, predicates=names, direction=direction)
+    if not found.nodes:
+        why = "" if found.complete else "; the search was given up, because the graph is too wide there"
+        return _labelled(f"No facts lead from {start} to {end} within {max_depth} steps{why}.", ())
+    if not found.triples:
+        return _labelled(f"{start} and {end} are the same.", ())
+    steps = "1 step" if len(found.triples) == 1 else f"{len(found.triples)} steps"
+    lines = [f"From {start} to {end} in {steps}: {', '.join(found.nodes)}"]
+    lines += (f"- {number}: {_show(triple)}" for number, triple in enumerate(found.triples, 1))
+    return _labelled("\n".join(lines), found.triples)
 
 
 @tool(
@@ -103,21 +159,86 @@ async def graph_query(
 async def graph_add(
     call: CallInfo,
     graph: GraphStore,
+    predicates: Predicates,
     /,
-    subject: Annotated[str, "Who or what the fact is about, such as 'Ada'"],
-    predicate: Annotated[str, "How they are linked, as a verb, such as works_at or related_to"],
-    object: Annotated[str, "What it is linked to, such as 'Acme'"],
+    subject: Annotated[str, "Who or what the fact is about, such as 'the outage'"],
+    predicate: Annotated[
+        str,
+        "How they are linked: related_to, caused_by, resolved_by, follows, similar_to, contains, in_session,"
+        " reflects_on, learned_from, or one that the person declared",
+    ],
+    object: Annotated[str, "What it is linked to, such as 'a full disk'"],
 ) -> str:
     """Add one fact to the graph: a subject, a predicate and an object."""
     row = graph.add(
         given(subject, "subject"),
-        given(predicate, "predicate", 100),
+        _declared(predicates, given(predicate, "predicate", 100)),
         given(object, "object"),
         call.origin,
     )
     if row.turn_id == call.turn_id:
         return f"Added to the graph: {_show(row)}"
     return f"Already in the graph: {_show(row)} ({day(row.created_at)})"
+
+
+@tool(
+    # What is removed is gone for good, so the person has to say yes.
+    risk="guarded",
+    reads=("untrusted", "private"),
+    effect="local",
+    # Removing a fact again changes nothing.
+    recovery="keyed",
+    examples=(
+        "remove the fact {subject}, {predicate}, {object}",
+        "delete the fact {subject}, {predicate}, {object}",
+        "remove {subject}, {predicate}, {object} from the graph",
+        "delete {subject}, {predicate}, {object} from the graph",
+        "take {subject}, {predicate}, {object} out of the graph",
+        "unlink {subject} from {object} as {predicate}",
+    ),
+)
+async def graph_remove(
+    graph: GraphStore,
+    predicates: Predicates,
+    /,
+    subject: Annotated[str, "Who or what the fact is about"],
+    predicate: Annotated[str, "How they are linked"],
+    object: Annotated[str, "What it is linked to"],
+) -> Labelled:
+    """Remove one fact from the graph for good. All three of its parts are needed: look it up first."""
+    edge = (
+        given(subject, "subject"),
+        _known(graph, predicates, given(predicate, "predicate", 100)),
+        given(object, "object"),
+    )
+    removed = graph.remove(*edge)
+    if removed is None:
+        return _labelled(f"Nothing was removed: the graph holds no fact {' → '.join(edge)}.", ())
+    return _labelled(
+        f"Removed from the graph: {_show(removed)} (added {day(removed.created_at)})", (removed,)
+    )
+
+
+def _declared(predicates: Predicates, name: str, also: Iterable[str] = ()) -> str:
+    try:
+        return predicates.require(name, also)
+    except UnknownPredicateError as error:
+        raise ToolError(str(error)) from error
+
+
+def _known(graph: GraphStore, predicates: Predicates, name: str) -> str:
+    """A predicate that is declared, or that some fact was stored with when it was."""
+    return _declared(predicates, given(name, "predicate", 100), graph.used_predicates())
+
+
+def _nothing_about(graph: GraphStore, node: str) -> str:
+    if graph.holds(node):
+        return f"The graph knows {node!r}, but has no such facts about it."
+    return f"The graph holds nothing about {node!r}."
+
+
+def _labelled(text: str, triples: Iterable[TripleRow]) -> Labelled:
+    return Labelled(text, stored_label("the graph", (triple.label for triple in triples)))
 
 
 def _show(triple: TripleRow) -> str:

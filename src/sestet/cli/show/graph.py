@@ -1,0 +1,191 @@
+"""Facts on the terminal and as JSON: a tree around one thing, lists, what waits for a decision."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.text import Text
+from rich.tree import Tree
+
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, print_line
+from sestet.core.label import Label
+from sestet.storage.extractions import ProposalRow
+from sestet.storage.graph import Source, Traversal, TripleRow, node_key
+from sestet.storage.predicates import NAMED, Predicates
+
+_NAME_WIDTH = 60
+
+
+@dataclass(slots=True)
+class Branch:
+    """A node of the tree that a walk makes, with the fact that leads to it."""
+
+    name: str
+    triple: TripleRow | None = None
+    #: The fact leads from the parent to this node, not the other way.
+    outgoing: bool = True
+    #: The node stands elsewhere in the tree, and its facts stand there.
+    again: bool = False
+    children: "list[Branch]" = field(default_factory=list["Branch"])
+
+
+def grow(start: str, found: Traversal) -> Branch:
+    """A walk as a tree: each fact once, under the end that was reached first."""
+    root = Branch(start)
+    # In the order in which they were reached; each fact of a walk has an end that was reached before.
+    placed = {node_key(start): root}
+    order = {node_key(start): 0}
+    for triple, _ in found.steps:
+        ends = node_key(triple.subject), node_key(triple.object)
+        outgoing = order.get(ends[0], len(order)) <= order.get(ends[1], len(order))
+        near, far = ends if outgoing else (ends[1], ends[0])
+        if near == node_key(start):
+            root.name = triple.subject if outgoing else triple.object
+        child = Branch(triple.object if outgoing else triple.subject, triple, outgoing, again=far in placed)
+        placed[near].children.append(child)
+        placed.setdefault(far, child)
+        order.setdefault(far, len(order))
+    return root
+
+
+def print_walk(console: Console, root: Branch, found: Traversal) -> None:
+    tree = Tree(Text(one_line(root.name, _NAME_WIDTH), style="bold"), guide_style="dim")
+    _add_branches(tree, root.children)
+    console.print(tree, no_wrap=True, overflow="ellipsis")
+    if not found.steps:
+        console.print(Text("no such facts", style="dim"))
+    if not found.complete:
+        left_out = f"… stopped at {len(found.steps)} facts; --limit shows more"
+        console.print(Text(left_out, style="yellow"))
+
+
+def _add_branches(tree: Tree, branches: Iterable[Branch]) -> None:
+    for branch in branches:
+        assert branch.triple is not None  # only the root has none
+        arrow = "─{}→" if branch.outgoing else "←{}─"
+        line = Text.assemble(
+            (arrow.format(f" {clean(branch.triple.predicate)} "), "cyan"),
+            " ",
+            (one_line(branch.name, _NAME_WIDTH), "dim italic" if branch.again else "bold"),
+            (" ↑" if branch.again else "", "dim"),
+            "  ",
+            _whence(branch.triple),
+        )
+        _add_branches(tree.add(line), branch.children)
+
+
+def print_facts(console: Console, facts: Sequence[TripleRow]) -> None:
+    """One line a fact: its number, its parts, where it came from."""
+    rows = [[Text(str(fact.id), style="dim"), *_parts(fact), _whence(fact)] for fact in facts]
+    for line in align(rows):
+        print_line(console, line)
+
+
+def print_proposals(console: Console, rows: Sequence[ProposalRow], predicates: Predicates) -> None:
+    table = [[Text(str(row.id), style="dim"), *_parts(row), _whence(row)] for row in rows]
+    for line in align(table):
+        print_line(console, line)
+    missing = sorted({row.predicate for row in rows} - {*predicates.names})
+    if missing:
+        needed = f"not declared, so they cannot be accepted yet: graph.predicates: [{', '.join(missing)}]"
+        console.print(Text(needed, style="yellow"), soft_wrap=True)
+    console.print(Text("decide with --accept ID, --reject ID or --accept-all", style="dim"))
+
+
+class PredicateRow(NamedTuple):
+    name: str
+    kind: str
+    facts: int
+
+
+def describe_predicates(predicates: Predicates, used: dict[str, int]) -> list[PredicateRow]:
+    """The named ones, the declared ones, and those that only old facts have."""
+    kinds = {
+        **dict.fromkeys(used, "no longer declared"),
+        **dict.fromkeys(predicates.declared, "declared"),
+        **dict.fromkeys(NAMED, "named"),
+    }
+    names = (*predicates.names, *(name for name in used if name not in predicates.names))
+    return [PredicateRow(name, kinds[name], used.get(name, 0)) for name in names]
+
+
+def print_predicates(console: Console, rows: Sequence[PredicateRow]) -> None:
+    table = [(Text(clean(row.name)), Text(row.kind, style="dim"), Text(_count(row.facts))) for row in rows]
+    for line in align(table):
+        print_line(console, line)
+    console.print(Text("graph.predicates in the settings declares others", style="dim"))
+
+
+def _count(facts: int) -> str:
+    return "1 fact" if facts == 1 else f"{facts:,} facts"
+
+
+def describe_walk(start: str, found: Traversal) -> dict[str, object]:
+    return {
+        "node": start,
+        "facts": [{**describe_fact(step.triple), "depth": step.depth} for step in found.steps],
+        "nodes": found.depths,
+        "complete": found.complete,
+    }
+
+
+def describe_fact(fact: TripleRow | ProposalRow) -> dict[str, object]:
+    """A fact as JSON, with everything about where it came from."""
+    return {
+        "id": fact.id,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "session": fact.session_id,
+        "turn": fact.turn_id,
+        "at": fact.created_at,
+        "read_from": {"collection": fact.source.collection, "id": fact.source.item_id}
+        if fact.source.collection
+        else None,
+        "untrusted": fact.label.untrusted,
+        "private": fact.label.private,
+        "sources": fact.label.sources,
+    }
+
+
+def describe_proposal(row: ProposalRow, predicates: Predicates) -> dict[str, object]:
+    declared = row.predicate in predicates.names
+    return {**describe_fact(row), "proposed_by": row.proposed_by, "state": row.state, "declared": declared}
+
+
+def _parts(fact: TripleRow | ProposalRow) -> list[Text]:
+    return [
+        Text(one_line(fact.subject, _NAME_WIDTH), style="bold"),
+        Text(clean(fact.predicate), style="cyan"),
+        Text(one_line(fact.object, _NAME_WIDTH), style="bold"),
+    ]
+
+
+def _whence(fact: TripleRow | ProposalRow) -> Text:
+    """Where a fact came from: the text, the conversation, the day, and whose words it is."""
+    parts = [_source(fact.source), _conversation(fact.session_id, fact.turn_id)]
+    if isinstance(fact, ProposalRow):
+        parts.append(f"by {fact.proposed_by}" if fact.proposed_by == "rules" else "by the model")
+    parts.append(f"{datetime.fromtimestamp(fact.created_at):%Y-%m-%d}")
+    line = Text(" · ".join(part for part in parts if part), style="dim")
+    return line.append_text(_trust(fact.label))
+
+
+def _source(source: Source) -> str:
+    return f"read from {source.collection} {source.item_id}" if source.collection else ""
+
+
+def _conversation(session_id: str, turn_id: str) -> str:
+    if not session_id:
+        return "by you"
+    return f"session {one_line(session_id, 40)} · turn {one_line(turn_id, 40)}"
+
+
+def _trust(label: Label) -> Text:
+    if not label.untrusted:
+        return Text(" · trusted", style="dim")
+    read = f" ({one_line(', '.join(label.sources), 60)})" if label.sources else ""
+    return Text(f" · untrusted{read}", style="yellow")

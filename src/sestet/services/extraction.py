@@ -1,0 +1,127 @@
+"""Reads saved texts for facts: by the model where there is a real one, else by rules."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Literal, TypeAlias, cast
+
+from sestet.core.message import UserMessage
+from sestet.core.model import Model, ModelReply, ModelRequest
+from sestet.storage.extractions import ExtractionStore, Fact, Pending
+from sestet.storage.graph import node_key
+from sestet.storage.predicates import Predicates, predicate_name
+
+_log = logging.getLogger(__name__)
+
+#: ``review``: what is found waits for the person. ``on``: it goes into the graph at once.
+Mode: TypeAlias = Literal["off", "review", "on"]
+
+AGENT = "librarian"
+_MOST_FACTS = 20
+_LONGEST_NAME = 200
+_LONGEST_TEXT = 8_000
+#: A model that fails so often on one text has had its chance.
+_MOST_ATTEMPTS = 3
+_MODEL_SECONDS = 120.0
+# Longer than a model may take, so that a living process never loses its claim.
+_CLAIM_SECONDS = 180.0
+
+
+class Extraction:
+    """One text a step. A text and what was found in it are settled in one transaction."""
+
+    def __init__(
+        self, store: ExtractionStore, predicates: Predicates, mode: Mode, model: Model | None = None
+    ) -> None:
+        self.store = store
+        self.predicates = predicates
+        self._mode: Mode = mode
+        self._model = model
+
+    async def step(self) -> bool:
+        """Read the next text; False: there is none."""
+        if self._mode == "off" or self.store.is_empty():
+            return False
+        if self._model is None:
+            # Taken on and settled at once: whoever dies in between has not taken it on.
+            with self.store.transaction():
+                pending = self.store.claim(_CLAIM_SECONDS)
+                if pending is not None:
+                    self._finish_by_rules(pending)
+            return pending is not None
+        pending = self.store.claim(_CLAIM_SECONDS)
+        if pending is None:
+            return False
+        if pending.attempts > _MOST_ATTEMPTS:
+            _log.warning("the model could not read %s %d for facts; rules did", *pending.source)
+            with self.store.transaction():
+                self._finish_by_rules(pending)
+            return True
+        try:
+            async with asyncio.timeout(_MODEL_SECONDS):
+                facts = [*_checked(await self._ask(self._model, pending), self.predicates)]
+        except asyncio.CancelledError:
+            self.store.release(pending, pending.attempts - 1)
+            raise
+        except BaseException:
+            self.store.release(pending, pending.attempts)
+            raise
+        with self.store.transaction():
+            self.store.finish(pending, facts[:_MOST_FACTS], "model", self._straight)
+        return True
+
+    async def read_all(self) -> None:
+        """Read everything that waits, now."""
+        while await self.step():
+            pass
+
+    @property
+    def _straight(self) -> tuple[str, ...]:
+        """What may go into the graph unseen: nothing whose predicate nobody declared."""
+        return self.predicates.names if self._mode == "on" else ()
+
+    def _finish_by_rules(self, pending: Pending) -> None:
+        # The patterns are made when the first text is there to be read, not when the program starts.
+        from sestet.services.extraction_rules import find_facts, find_lesson
+
+        text = pending.text[:_LONGEST_TEXT]
+        found = [*find_facts(text)]
+        if pending.source.collection == "learnings":
+            found += find_lesson(pending.title, text)
+        self.store.finish(pending, found[:_MOST_FACTS], "rules", self._straight)
+
+    async def _ask(self, model: Model, pending: Pending) -> str:
+        instruction = _prompt().format(predicates=", ".join(self.predicates.names), most=_MOST_FACTS)
+        text = f"{pending.title}\n\n{pending.text}".strip()[:_LONGEST_TEXT]
+        request = ModelRequest(AGENT, instruction, (UserMessage(text),), ())
+        reply = ModelReply()
+        async for item in model.stream(request):
+            if isinstance(item, ModelReply):
+                reply = item
+        return reply.text
+
+
+def _checked(answer: str, predicates: Predicates) -> Iterator[Fact]:
+    """What a model wrote, as far as it is facts: everything else is left out."""
+    start, end = answer.find("["), answer.rfind("]")
+    try:
+        items: object = json.loads(answer[start : end + 1]) if start >= 0 else []
+    except ValueError:
+        items = []
+    for item in cast("list[object]", items) if isinstance(items, list) else ():
+        parts = cast("list[object]", item) if isinstance(item, list) else []
+        texts = [part.strip() for part in parts if isinstance(part, str) and _is_name(part)]
+        if len(texts) == len(parts) == 3 and predicate_name(texts[1]) in predicates.names:
+            yield Fact(*texts)
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text.strip()) <= _LONGEST_NAME and bool(node_key(text)) and text.isprintable()
+
+
+@cache
+def _prompt() -> str:
+    return Path(__file__).with_suffix(".md").read_text(encoding="utf-8").strip()

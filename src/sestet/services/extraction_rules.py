@@ -1,0 +1,91 @@
+"""Facts that stand in a text in so many words: few patterns, each of which is nearly always right."""
+
+import re
+from collections.abc import Iterator
+
+from sestet.storage.extractions import Fact
+
+_MOST_WORDS = 6
+_LONGEST_SENTENCE = 200
+_NAME = r"[^,:()\[\]\"“”]+?"
+
+#: A whole sentence and the link it states. ``{role}`` comes from the sentence, ``<`` turns the link round.
+_PATTERNS = tuple(
+    (re.compile(pattern.replace("NAME", _NAME), re.IGNORECASE), predicate)
+    for pattern, predicate in (
+        (r"(?P<x>NAME) works (?:at|for) (?P<y>NAME)", "works_at"),
+        (r"(?P<x>NAME) lives in (?P<y>NAME)", "lives_in"),
+        (r"(?P<x>NAME) is located in (?P<y>NAME)", "located_in"),
+        (r"(?P<x>NAME) depends on (?P<y>NAME)", "depends_on"),
+        (r"(?P<x>NAME) (?:is|was) caused by (?P<y>NAME)", "caused_by"),
+        (r"(?P<x>NAME) (?:is|was) (?:fixed|resolved|solved) by (?P<y>NAME)", "resolved_by"),
+        (r"(?P<x>NAME) (?:contains|includes) (?P<y>NAME)", "contains"),
+        (r"(?P<x>NAME) is (?:a )?part of (?P<y>NAME)", "<contains"),
+        (r"(?P<x>NAME) belongs to (?P<y>NAME)", "<contains"),
+        (r"(?P<x>NAME) is similar to (?P<y>NAME)", "similar_to"),
+        (r"(?P<x>NAME) is related to (?P<y>NAME)", "related_to"),
+        (r"(?P<x>NAME) follows (?P<y>NAME)", "follows"),
+        (r"(?P<x>NAME) was learned from (?P<y>NAME)", "learned_from"),
+        (r"(?P<x>NAME) is the (?P<role>[a-z]+(?: [a-z]+)?) of (?P<y>NAME)", "{role}_of"),
+        (r"(?P<y>NAME)['\u2019]s (?P<role>[a-z]+(?: [a-z]+)?) is (?P<x>NAME)", "{role}_of"),
+    )
+)
+# A dot inside 3.11 or example.com ends no sentence.
+_SENTENCE_END = re.compile(r"[.!?](?=\s|$)|[;\n]")
+_ARTICLE = re.compile(r"^(?:the|a|an) (?=\S)", re.IGNORECASE)
+#: With one of these in it, a sentence says less, more or something else than its pattern.
+_DOUBT = re.compile(
+    r"\b(?:not|never|no|nobody|nothing|and|or|but|if|when|where|which|who|whom|whose|that|because|although"
+    r"|while|since|until|maybe|perhaps|probably|might|may|could|would|should|can|will|nearly|almost|i|me|my"
+    r"|mine|we|us|our|you|your|he|him|his|she|her|they|them|their|it|its|this|these|those|there|what|how"
+    r"|why|one|some|any|each|every|everything|everybody|somebody|someone|something)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+# "The name of", "the best of": these are no roles that one thing has to another.
+_NO_ROLE = re.compile(
+    r"(?:name|best|worst|most|least|rest|end|start|result|case|kind|sort|type|same|first|last|only)\b|\w+est$",
+    re.IGNORECASE,
+)
+_LESSON = re.compile(r"(?P<fix>.+?)(?: \(because (?P<cause>.+)\))?", re.DOTALL)
+_LONGEST_LESSON = 120
+
+
+def find_facts(text: str) -> Iterator[Fact]:
+    """The facts of every sentence that is nothing but one."""
+    for sentence in _SENTENCE_END.split(text):
+        if fact := _read(" ".join(sentence.split())):
+            yield fact
+
+
+def find_lesson(trigger: str, text: str) -> Iterator[Fact]:
+    """A lesson is a fact by itself: what happened, what helps, and why."""
+    if not trigger or max(len(trigger), len(text)) > _LONGEST_LESSON:
+        return
+    if found := _LESSON.fullmatch(text.strip()):
+        yield Fact(trigger, "resolved_by", found["fix"])
+        if found["cause"]:
+            yield Fact(trigger, "caused_by", found["cause"])
+
+
+def _read(sentence: str) -> Fact | None:
+    if len(sentence) > _LONGEST_SENTENCE or _DOUBT.search(sentence):
+        return None
+    facts = [fact for pattern, predicate in _PATTERNS if (fact := _match(sentence, pattern, predicate))]
+    # Two links in one sentence: it is not clear which one is meant.
+    return facts[0] if len(facts) == 1 else None
+
+
+def _match(sentence: str, pattern: re.Pattern[str], predicate: str) -> Fact | None:
+    if not (found := pattern.fullmatch(sentence)):
+        return None
+    parts = found.groupdict()
+    subject, object_ = _ARTICLE.sub("", parts["x"]), _ARTICLE.sub("", parts["y"])
+    if not all(0 < len(name.split()) <= _MOST_WORDS for name in (subject, object_)):
+        return None
+    if role := parts.get("role"):
+        if _NO_ROLE.match(role):
+            return None
+        predicate = predicate.format(role=role.casefold().replace(" ", "_"))
+    if predicate.startswith("<"):
+        return Fact(object_, predicate[1:], subject)
+    return Fact(subject, predicate, object_)

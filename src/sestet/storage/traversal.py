@@ -1,0 +1,148 @@
+"""Walking the graph: everything near a node, and the shortest way between two."""
+
+# ruff: noqa: S608 - every part of every statement is written in this file
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from sestet.storage.database import Database, Rows
+
+#: ``out``: from subject to object. ``in``: from object to subject. ``both``: either.
+Direction: TypeAlias = Literal["out", "in", "both"]
+
+#: Where a path is looked for, at most; a graph that is wider than that has no short answer.
+MOST_NODES = 50_000
+
+_OUT = ("subject_id", "object_id")
+_IN = ("object_id", "subject_id")
+_ENDS: dict[Direction, tuple[tuple[str, str], ...]] = {"out": (_OUT,), "in": (_IN,), "both": (_OUT, _IN)}
+_BACK: dict[Direction, Direction] = {"out": "in", "in": "out", "both": "both"}
+_NAMED = " AND predicate IN (SELECT value FROM json_each(:predicates))"
+
+
+def walk(
+    database: Database,
+    columns: str,
+    start: int,
+    depth: int,
+    limit: int,
+    predicates: Sequence[str],
+    direction: Direction,
+) -> Rows:
+    """These columns of the facts near a node, the id first, then both of its ends and the steps to it."""
+    rows = database.execute(
+        _walk_statement(columns, direction, bool(predicates)),
+        {
+            "start": start,
+            "depth": depth,
+            # A node is walked at most once a depth: so many rows hold more nodes than the limit has facts.
+            "rows": (limit + 1) * depth,
+            "limit": limit,
+            "predicates": json.dumps(predicates),
+        },
+    )
+    # They come in this order already, but no statement promises it that does not sort whole rows once more.
+    rows.sort(key=_by_steps)
+    return rows
+
+
+def _by_steps(row: tuple[Any, ...]) -> tuple[int, int]:
+    return row[-1], row[0]
+
+
+@cache
+def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
+    only = _NAMED if named else ""
+    # Nodes come out of the queue by depth, so the limit on rows only ever cuts off the farthest.
+    further = " ".join(
+        f"UNION SELECT {there}, depth + 1 FROM walked JOIN triples ON {here} = node"
+        f" WHERE depth + 1 < :depth{only}"
+        for here, there in _ENDS[direction]
+    )
+    crossed = " UNION ALL ".join(
+        f"SELECT id, depth + 1 FROM nearest JOIN triples ON {here} = node WHERE true{only}"
+        for here, _ in _ENDS[direction]
+    )
+    # The order of the joins is fixed: the few facts that were found, and then their rows.
+    return f"""
+        WITH RECURSIVE
+        walked (node, depth) AS (
+            SELECT :start, 0 {further} ORDER BY 2 LIMIT :rows
+        ),
+        nearest (node, depth) AS (SELECT node, min(depth) FROM walked GROUP BY node),
+        crossed (id, depth) AS ({crossed}),
+        found (id, steps) AS (SELECT id, min(depth) FROM crossed GROUP BY id ORDER BY 2, 1 LIMIT :limit)
+        SELECT {columns}, subject_id, object_id, steps
+        FROM found CROSS JOIN triples ON triples.id = found.id
+    """
+
+
+class FoundPath(NamedTuple):
+    triple_ids: tuple[int, ...]
+    #: False when the search was given up.
+    complete: bool
+
+
+class _Side:
+    """What one end has reached so far, and how."""
+
+    def __init__(self, start: int, direction: Direction) -> None:
+        self.direction: Direction = direction
+        self.front: list[int] = [start]
+        #: Each node with the fact that led to it and the node before it.
+        self.came_by: dict[int, tuple[int, int]] = {start: (0, 0)}
+
+    def advance(self, database: Database, predicates: Sequence[str]) -> None:
+        rows = database.execute(
+            _step_statement(self.direction, bool(predicates)),
+            {"front": json.dumps(self.front), "predicates": json.dumps(predicates)},
+        )
+        self.front = []
+        for here, triple, there in rows:
+            if there not in self.came_by:
+                self.came_by[there] = (triple, here)
+                self.front.append(there)
+
+    def way(self, node: int) -> list[int]:
+        """The facts between the node and the start of this side."""
+        found: list[int] = []
+        while (step := self.came_by[node])[0]:
+            found.append(step[0])
+            node = step[1]
+        return found
+
+
+def find_path(
+    database: Database,
+    start: int,
+    end: int,
+    longest: int,
+    predicates: Sequence[str],
+    direction: Direction,
+) -> FoundPath:
+    """A shortest way between two nodes by their numbers, looked for from both ends at once."""
+    here, there = _Side(start, direction), _Side(end, _BACK[direction])
+    for length in range(longest + 1):
+        if meeting := here.came_by.keys() & there.came_by.keys():
+            # Of several shortest ways, the one over the oldest facts.
+            ways = ([*reversed(here.way(node)), *there.way(node)] for node in meeting)
+            return FoundPath(tuple(min(ways)), complete=True)
+        side = min(here, there, key=lambda side: len(side.front))
+        if not side.front or length == longest:
+            break
+        if len(here.came_by) + len(there.came_by) > MOST_NODES:
+            return FoundPath((), complete=False)
+        side.advance(database, predicates)
+    return FoundPath((), complete=True)
+
+
+@cache
+def _step_statement(direction: Direction, named: bool) -> str:
+    only = _NAMED if named else ""
+    parts = " UNION ALL ".join(
+        f"SELECT {here}, id, {there} FROM triples WHERE {here} IN (SELECT value FROM json_each(:front)){only}"
+        for here, there in _ENDS[direction]
+    )
+    return f"{parts} ORDER BY 2"
