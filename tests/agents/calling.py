@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from sestet.core.label import CLEAN
+from sestet.core.label import CLEAN, Labelled
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool
 
@@ -22,7 +22,8 @@ async def run(tool: Tool, *services: object, call: CallInfo = CALL, **arguments:
     bound = tool.bind({type(service): service for service in services})
     assert bound is not None
     assert bound.function is not None
-    text = await bound.function(*((call,) if bound.needs else ()), **arguments)
+    answer = await bound.function(*((call,) if bound.needs else ()), **arguments)
+    text = answer.value if isinstance(answer, Labelled) else answer
     assert isinstance(text, str)
     return _DATE.sub(DAY, text)
 

@@ -1,5 +1,6 @@
 """Where a value came from: the two flags that travel with every context, and their sources."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -43,6 +44,14 @@ class Labelled(NamedTuple):
 
     value: JsonValue
     label: Label
+
+
+def stored_label(source: str, labels: Iterable[Label]) -> Label:
+    """What rows of a store add: the labels they were stored with, and that they are private."""
+    label = Label(private=True, sources=(source,))
+    for stored in labels:
+        label |= stored
+    return label
 
 
 def remote_label(agent: str) -> Label:
