@@ -14,13 +14,17 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models
+from sestet.models.choice import OFFLINE, Models, check_models
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
 from sestet.services.files import Files
+from sestet.services.memory.forgetting import Forgetting
+from sestet.services.memory.observer import Observer, Thresholds
+from sestet.services.memory.recall import Recall
+from sestet.services.memory.writing import ModelWriter, RuleWriter
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
@@ -70,11 +74,14 @@ class App:
             self.root,
             self.models.of,
             self.journal,
-            History(self.journal, settings.agent.context_tokens),
+            _history(settings, self.journal, database),
             self._locks,
             Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
             _limits(settings),
         )
+        self._observer = _observer(settings, database, self._locks, self.models.of("chronicler"))
+        if self._observer is not None:
+            self._runner.after_turn = self._observer.after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
         """The orchestrator over its specialists, or the one flat agent."""
@@ -125,6 +132,11 @@ class App:
         """Stop one delegation of the running turn; the orchestrator goes on without it."""
         return self._runner.cancel_delegation(session_id, delegation_id)
 
+    async def finish(self) -> None:
+        """Let the work behind the conversations come to a stop; what is left is done another time."""
+        if self._observer is not None:
+            await self._observer.close()
+
     def release(self) -> None:
         """Let go of the sessions that are held."""
         self._locks.close()
@@ -160,7 +172,9 @@ async def open(
         stack.callback(database.close)
         app = App(settings, database, Additions(tools, specs, model), peers)
         stack.callback(app.release)
+        stack.push_async_callback(app.finish)
         yield app
+        await app.finish()
         await app.models.close()
 
 
@@ -170,6 +184,8 @@ def available_tools(settings: Settings, database: Database) -> tuple[Tool, ...]:
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
+        Recall: Recall(database),
+        Forgetting: Forgetting(database),
         KnowledgeStore: knowledge,
     }
     if settings.graph.enabled:
@@ -188,6 +204,23 @@ def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
     ]
     if problems:
         raise ConfigError(problems)
+
+
+def _history(settings: Settings, journal: Journal, database: Database) -> History:
+    memory = settings.observational_memory
+    if not memory.enabled or not memory.prompt_tokens:
+        return History(journal, settings.agent.context_tokens)
+    recall = Recall(database, memory.prompt_tokens)
+    return History(journal, settings.agent.context_tokens, recall.section)
+
+
+def _observer(settings: Settings, database: Database, locks: SessionLocks, model: Model) -> Observer | None:
+    memory = settings.observational_memory
+    if not memory.enabled:
+        return None
+    thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
+    writer = RuleWriter() if model.name == OFFLINE else ModelWriter(model)
+    return Observer(database, locks, writer, thresholds)
 
 
 def _limits(settings: Settings) -> Limits:

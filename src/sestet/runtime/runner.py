@@ -13,6 +13,7 @@ from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
 from sestet.core.event import (
     Event,
+    MemoryRecalled,
     Stamp,
     TurnCancelled,
     TurnFailed,
@@ -21,7 +22,7 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.message import UserMessage
+from sestet.core.message import MemoryMessage, UserMessage
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.history import History
@@ -55,6 +56,8 @@ class Runner:
         self._history = history
         self._locks = locks
         self._limits = limits
+        #: Is told the session of every turn that has ended, when its reader has everything.
+        self.after_turn: Callable[[str], None] = lambda session_id: None
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -101,6 +104,7 @@ class Runner:
                 del self._running[turn.session_id]
                 turn.flush()
                 self._history.add(turn)
+                self.after_turn(turn.session_id)
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
@@ -109,6 +113,7 @@ class Runner:
                 row.session_id, turn_id, self._journal.last_seq(turn_id) + 1, "user", "", time.time()
             )
             self._journal.append(TurnCancelled(stamp))
+            self.after_turn(row.session_id)
 
     @asynccontextmanager
     async def _open_turn(self, turn_id: str) -> AsyncGenerator[TurnRow]:
@@ -162,7 +167,21 @@ class Runner:
     def _open_conversation(self, turn: Turn) -> AgentRun:
         past = self._history.before(turn.session_id, turn.number)
         turn.user_words = f"{past.user_words}\n{turn.text}"
-        return AgentRun(self._root, [*past.messages, UserMessage(turn.text)], label=past.label)
+        recalled = self._recall(turn)
+        memory = (MemoryMessage(recalled.text),) if recalled else ()
+        label = past.label | recalled.label if recalled else past.label
+        return AgentRun(self._root, [*past.messages, *memory, UserMessage(turn.text)], label=label)
+
+    def _recall(self, turn: Turn) -> MemoryRecalled | None:
+        """What is remembered beside the message. A turn that goes on is shown what it was shown before."""
+        if turn.replay.recalled is not None or "" in turn.replay.replies:
+            return turn.replay.recalled
+        found = self._history.recall(turn.text)
+        if found is None:
+            return None
+        recalled = MemoryRecalled(turn.stamp(self._root.name), *found)
+        turn.record(recalled)
+        return recalled
 
     def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
         if outcome.kind == "ok":
