@@ -27,7 +27,7 @@ def doctor(
 
 
 async def _examine(file: "Path | None") -> "list[Check]":
-    from sestet.cli.health import assistant, machine, turns
+    from sestet.cli.health import assistant, machine, memory, turns
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -38,6 +38,7 @@ async def _examine(file: "Path | None") -> "list[Check]":
         *turns.check_turns(),
         *about_settings,
         *(await assistant.check_assistant(settings) if settings else ()),
+        *(memory.check_memory(settings) if settings else ()),
         *machine.check_extras(),
     ]
 

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Coroutine, Generator
+from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -16,6 +16,7 @@ from sestet import app
 from sestet.config import Loaded, data_directory, load_settings
 from sestet.models.offline import OfflineModel
 from sestet.models.vendor import vendor_model
+from sestet.storage.database import FILE_NAME, Database
 
 LOG_NAME = "sestet.log"
 _LOG_BYTES = 1_000_000
@@ -38,6 +39,17 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     _keep_log()
     async with app.open(settings) as opened:
         yield opened
+
+
+@contextmanager
+def open_database() -> Generator[Database]:
+    """The person's data alone, for what needs no assistant."""
+    _keep_log()
+    database = Database(data_directory() / FILE_NAME)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def run(work: Coroutine[object, object, _Result]) -> _Result:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli import agents, approvals, ask, chat, config, doctor, prompt, sessions
+from sestet.cli import agents, approvals, ask, chat, config, doctor, memory, prompt, sessions
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
 program = typer.Typer(
@@ -22,6 +22,7 @@ program.command("ask")(ask.ask)
 program.command("agents")(agents.agents)
 program.command("prompt")(prompt.prompt)
 program.add_typer(sessions.program, name="sessions")
+program.add_typer(memory.program, name="memory")
 program.add_typer(approvals.program, name="approvals")
 program.add_typer(config.program, name="config")
 program.command("doctor")(doctor.doctor)
