@@ -26,6 +26,10 @@ from sestet.services.embedding.work import Embedding
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.files import Files
+from sestet.services.memory.forgetting import Forgetting
+from sestet.services.memory.observer import Observer, Thresholds
+from sestet.services.memory.recall import Recall
+from sestet.services.memory.writing import ModelWriter, RuleWriter
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
@@ -84,14 +88,15 @@ class App:
             self.root,
             self.models.of,
             self.journal,
-            History(self.journal, settings.agent.context_tokens),
+            _history(settings, self.journal, database),
             self._locks,
             Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
             _limits(settings),
         )
+        self._observer = _observer(settings, database, self._locks, self.models.of("chronicler"))
         reader = Worker("extraction", self.extraction.step) if self.extraction else None
         self._workers = [worker for worker in (self.embedding, reader) if worker is not None]
-        self._runner.after_turn = lambda session_id: self.wake()
+        self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
         """The orchestrator over its specialists, or the one flat agent."""
@@ -121,6 +126,11 @@ class App:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
         return self._runner.resume_turn(turn_id, can_ask=can_ask)
 
+    def _after_turn(self, session_id: str) -> None:
+        if self._observer:
+            self._observer.after_turn(session_id)
+        self.wake()
+
     def wake(self) -> None:
         """Let the work behind the conversation go on, if there is any."""
         for worker in self._workers:
@@ -149,7 +159,7 @@ class App:
 
     async def rest(self) -> None:
         """Let the work behind the conversation finish its present step, and begin no other."""
-        for worker in self._workers:
+        for worker in (*self._workers, *((self._observer,) if self._observer else ())):
             await worker.close()
 
     def release(self) -> None:
@@ -204,6 +214,8 @@ def available_tools(
         KnowledgeStore: KnowledgeStore(database),
         LearningStore: LearningStore(database),
         ExchangeStore: ExchangeStore(database),
+        Recall: Recall(database),
+        Forgetting: Forgetting(database),
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
@@ -237,6 +249,23 @@ def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
     ]
     if problems:
         raise ConfigError(problems)
+
+
+def _history(settings: Settings, journal: Journal, database: Database) -> History:
+    memory = settings.observational_memory
+    if not memory.enabled or not memory.prompt_tokens:
+        return History(journal, settings.agent.context_tokens)
+    recall = Recall(database, memory.prompt_tokens)
+    return History(journal, settings.agent.context_tokens, recall.section)
+
+
+def _observer(settings: Settings, database: Database, locks: SessionLocks, model: Model) -> Observer | None:
+    memory = settings.observational_memory
+    if not memory.enabled:
+        return None
+    thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
+    writer = RuleWriter() if model.name == OFFLINE else ModelWriter(model)
+    return Observer(database, locks, writer, thresholds)
 
 
 def _limits(settings: Settings) -> Limits:

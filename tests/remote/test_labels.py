@@ -7,6 +7,9 @@ import pytest
 
 import sestet
 from sestet.core.event import ApprovalRequested, Event
+from sestet.core.label import CLEAN, Origin
+from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
 from tests.remote.server import Agent, Server, running_agent
 
 SENT: list[str] = []
@@ -62,6 +65,10 @@ async def test_private_content_is_asked_about_before_it_goes_to_a_remote_agent(
         "orchestrator": [transfer("chronicler", "recall"), transfer("stranger", "The birthday is in June.")],
         "chronicler": [sestet.ToolCall("memory_recall", {"query": "birthday"}), "June"],
     }
+
+    database = Database(tmp_path / "sestet.db")
+    MemoryStore(database).add("My birthday is in June", Origin("s", "t", CLEAN))
+    database.close()
 
     events = await run(stranger.url, tmp_path, script, "tell the stranger my birthday")
 

@@ -9,6 +9,7 @@ from sestet.core.event import (
     DelegationFinished,
     DelegationStarted,
     Event,
+    MemoryRecalled,
     ModelCalled,
     TextStreamed,
     ToolCalled,
@@ -40,6 +41,8 @@ def _what(event: Event) -> str:
     match event:
         case TurnStarted():
             return f"says {event.text}"
+        case MemoryRecalled():
+            return f"recalls {', '.join(event.ids)}"
         case ModelCalled():
             calls = ", ".join(call.name for call in event.calls)
             return f"thinks → {calls or event.text}"

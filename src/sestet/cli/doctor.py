@@ -27,7 +27,7 @@ def doctor(
 
 
 async def _examine(file: "Path | None") -> "list[Check]":
-    from sestet.cli.health import assistant, embedding, graph, library, machine, turns
+    from sestet.cli.health import assistant, embedding, graph, library, machine, memory, turns
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -42,6 +42,7 @@ async def _examine(file: "Path | None") -> "list[Check]":
         *(await assistant.check_assistant(settings) if settings else ()),
         *((embedding.check_embedding(settings),) if settings else ()),
         *(graph.check_graph(settings) if settings else ()),
+        *(memory.check_memory(settings) if settings else ()),
         *machine.check_extras(),
     ]
 

@@ -50,10 +50,17 @@ class Storage(NamedTuple):
 def open_storage(context: typer.Context) -> Generator[Storage]:
     """The database of these settings, for what needs no agents."""
     settings = load(context).settings
-    _keep_log()
-    database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
-    try:
+    with open_database(power=settings.storage.durability == "power") as database:
         yield Storage(settings, database)
+
+
+@contextmanager
+def open_database(*, power: bool = False) -> Generator[Database]:
+    """The person's data alone, for what needs no settings."""
+    _keep_log()
+    database = Database(data_directory() / FILE_NAME, power=power)
+    try:
+        yield database
     finally:
         database.close()
 

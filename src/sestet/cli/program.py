@@ -5,7 +5,19 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli import agents, approvals, ask, chat, config, doctor, graph, knowledge, prompt, sessions
+from sestet.cli import (
+    agents,
+    approvals,
+    ask,
+    chat,
+    config,
+    doctor,
+    graph,
+    knowledge,
+    memory,
+    prompt,
+    sessions,
+)
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
 program = typer.Typer(
@@ -23,6 +35,7 @@ program.command("agents")(agents.agents)
 program.command("prompt")(prompt.prompt)
 program.add_typer(sessions.program, name="sessions")
 program.add_typer(knowledge.program, name="knowledge")
+program.add_typer(memory.program, name="memory")
 program.add_typer(approvals.program, name="approvals")
 program.add_typer(graph.program, name="graph")
 program.add_typer(config.program, name="config")

@@ -133,7 +133,19 @@ class SearchSettings(Values):
 class ObservationalMemorySettings(Values):
     """What is noticed in conversations."""
 
-    enabled: Annotated[bool, "Observations and reflections, and the tools that list them"] = True
+    enabled: Annotated[
+        bool, "Observing and reflecting after a turn, their tools, and memory beside your message"
+    ] = True
+    observe_tokens: Annotated[
+        int, "Tokens of messages in a session that become observations", {"minimum": 50}
+    ] = 1_000
+    reflect_tokens: Annotated[int, "Tokens of observations that become a reflection", {"minimum": 50}] = 2_000
+    reflections_per_level: Annotated[
+        int, "Reflections of one level that become a higher one", {"minimum": 2}
+    ] = 5
+    prompt_tokens: Annotated[
+        int, "Most that the root agent is shown of memory beside a message; 0: nothing", {"minimum": 0}
+    ] = 800
 
 
 @record

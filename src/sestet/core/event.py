@@ -52,6 +52,17 @@ class TurnStarted(_Stamped):
 
 
 @record
+class MemoryRecalled(_Stamped):
+    """Something on record has to do with the message: this is what the root agent is shown of it."""
+
+    kind: ClassVar[str] = "memory_recalled"
+    text: str
+    #: Of the rows, as ``sestet memory show`` takes them.
+    ids: tuple[str, ...]
+    label: Label
+
+
+@record
 class TextStreamed(_Stamped):
     """A piece of an agent's text. Folded into ``ModelCalled`` once the reply is whole."""
 
@@ -191,6 +202,7 @@ class TurnResumed(_Stamped):
 
 Event: TypeAlias = (
     TurnStarted
+    | MemoryRecalled
     | TextStreamed
     | ModelCalled
     | AgentNudged

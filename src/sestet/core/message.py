@@ -38,4 +38,10 @@ class ToolMessage(NamedTuple):
     failed: bool = False
 
 
-Message: TypeAlias = UserMessage | AssistantMessage | ToolMessage
+class MemoryMessage(NamedTuple):
+    """What is remembered that has to do with the next user message; data, and nobody's request."""
+
+    text: str
+
+
+Message: TypeAlias = MemoryMessage | UserMessage | AssistantMessage | ToolMessage

@@ -7,6 +7,9 @@ from typing import NamedTuple, Protocol, TypeAlias
 from sestet.core.message import Message, ToolCall
 from sestet.core.tool import Tool
 
+#: A rough measure of text that no model has counted.
+CHARACTERS_PER_TOKEN = 4
+
 
 class ModelRequest(NamedTuple):
     """One question to a model: everything it is shown, and nothing else."""

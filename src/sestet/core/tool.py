@@ -73,6 +73,8 @@ class CallInfo:
     call_id: str
     #: Of the context that makes the call.
     label: Label
+    #: The person's message of this turn.
+    words: str = ""
 
     @property
     def key(self) -> str:

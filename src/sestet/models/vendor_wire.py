@@ -33,7 +33,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.tools import ToolDefinition
 
 from sestet.core.errors import ModelError
-from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
@@ -134,7 +134,14 @@ def to_definition(tool: Tool) -> ToolDefinition:
 def to_messages(messages: Sequence[Message]) -> list[ModelMessage]:
     """Our messages as the library's: replies apart, everything between two replies as one request."""
     turns: list[ModelMessage] = []
+    memory = ""
     for message in messages:
+        if isinstance(message, MemoryMessage):
+            memory = message.text
+            continue
+        if memory and isinstance(message, UserMessage):
+            # One message: many servers refuse two of the same role in a row.
+            message, memory = UserMessage(f"{memory}\n\n{message.text}"), ""
         if isinstance(message, AssistantMessage):
             turns.append(ModelResponse(_reply_parts(message)))
         elif turns and isinstance(last := turns[-1], VendorRequest):

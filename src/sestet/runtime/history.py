@@ -1,7 +1,7 @@
 """The conversation as the root agent is shown it: the person's words, results, replies."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
@@ -17,6 +17,7 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.runtime.turn import Turn
+from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal
 
 _SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
@@ -63,11 +64,21 @@ class Conversation(NamedTuple):
 _NOTHING = (-1, Conversation())
 
 
-class History:
-    """Recent turns by session; busy sessions are kept in memory, the journal is the truth."""
+def _nothing(message: str) -> Recollection | None:
+    return None
 
-    def __init__(self, journal: Journal, tokens: int) -> None:
+
+class History:
+    """Recent turns by session; busy sessions are kept in memory, the journal is the truth.
+
+    ``recall`` finds what earlier conversations have to do with a message.
+    """
+
+    def __init__(
+        self, journal: Journal, tokens: int, recall: Callable[[str], Recollection | None] = _nothing
+    ) -> None:
         self._journal = journal
+        self.recall = recall
         self._budget = tokens * _CHARACTERS_PER_TOKEN
         #: By session: the number of the last turn that is in, and the conversation up to it.
         self._kept: OrderedDict[str, tuple[int, Conversation]] = OrderedDict()

@@ -14,6 +14,7 @@ from sestet.core.event import (
     DelegationFinished,
     DelegationStarted,
     Event,
+    MemoryRecalled,
     ModelCalled,
     ToolCalled,
     ToolFinished,
@@ -29,6 +30,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.text = ""
+        self.recalled: MemoryRecalled | None = None
         self.last_seq = 0
         #: Time that the recorded model and tool calls took.
         self.milliseconds = 0.0
@@ -78,6 +80,8 @@ def replay(events: Iterable[Event]) -> Replay:
         match event:
             case TurnStarted():
                 found.text = event.text
+            case MemoryRecalled():
+                found.recalled = event
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
                 found.model_calls[event.delegation_id] += 1

@@ -13,6 +13,7 @@ from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
 from sestet.core.event import (
     Event,
+    MemoryRecalled,
     Stamp,
     TurnCancelled,
     TurnFailed,
@@ -21,7 +22,7 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.message import UserMessage
+from sestet.core.message import MemoryMessage, UserMessage
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.history import History
@@ -166,7 +167,21 @@ class Runner:
     def _open_conversation(self, turn: Turn) -> AgentRun:
         past = self._history.before(turn.session_id, turn.number)
         turn.user_words = f"{past.user_words}\n{turn.text}"
-        return AgentRun(self._root, [*past.messages, UserMessage(turn.text)], label=past.label)
+        recalled = self._recall(turn)
+        memory = (MemoryMessage(recalled.text),) if recalled else ()
+        label = past.label | recalled.label if recalled else past.label
+        return AgentRun(self._root, [*past.messages, *memory, UserMessage(turn.text)], label=label)
+
+    def _recall(self, turn: Turn) -> MemoryRecalled | None:
+        """What is remembered beside the message. A turn that goes on is shown what it was shown before."""
+        if turn.replay.recalled is not None or "" in turn.replay.replies:
+            return turn.replay.recalled
+        found = self._history.recall(turn.text)
+        if found is None:
+            return None
+        recalled = MemoryRecalled(turn.stamp(self._root.name), *found)
+        turn.record(recalled)
+        return recalled
 
     def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
         if outcome.kind == "ok":

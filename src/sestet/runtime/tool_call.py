@@ -95,7 +95,7 @@ async def _invoke(
     turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, function: ToolFunction | None
 ) -> _Result:
     assert function is not None  # call_tool refuses a tool without a function
-    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label)
+    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
     label = tool.label(run.agent.name)
     try:
         async with asyncio.timeout(tool.timeout):

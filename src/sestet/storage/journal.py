@@ -299,7 +299,7 @@ def decode(stamp: Stamp, kind: str, data: str) -> Event:
     elif "label" in values:
         label = cast("dict[str, object]", values["label"])
         values["label"] = Label(bool(label["untrusted"]), bool(label["private"]), _texts(label["sources"]))
-    for name in ("sources", "waiting_for"):
+    for name in ("sources", "waiting_for", "ids"):
         if name in values:
             values[name] = _texts(values[name])
     if "call" in values:

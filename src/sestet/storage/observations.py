@@ -1,88 +1,216 @@
-"""What was observed in conversations, and the reflections that sum observations up."""
+"""What was observed in conversations, and the reflections that sum it up."""
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database
+from sestet.storage.database import Database, Value
 from sestet.storage.labels import label_columns, label_from
+
+_OBSERVATION = """SELECT id, text, session_id, turn_id, created_at, made_by, untrusted, private, sources
+    FROM observations"""
+_REFLECTION = """SELECT id, text, session_id, turn_id, created_at, level, made_by,
+    untrusted, private, sources FROM reflections"""
 
 
 class ObservationRow(NamedTuple):
     id: int
     text: str
     session_id: str
+    #: The last of the turns it was seen in.
     turn_id: str
     created_at: float
+    #: An agent, ``rules``, a model, or ``you``.
+    made_by: str
     label: Label
 
 
 class ReflectionRow(NamedTuple):
-    """A summary; ``covers`` are the observations it rests on, which stay where they are."""
+    """A summary; what it rests on stays where it is."""
 
     id: int
     text: str
+    #: Empty when it rests on several sessions.
     session_id: str
     turn_id: str
     created_at: float
     level: int
+    made_by: str
     label: Label
+    #: Observations.
     covers: tuple[int, ...]
+    #: Reflections of the level below.
+    gathers: tuple[int, ...]
+
+
+class Sources(NamedTuple):
+    """What a reflection rests on."""
+
+    observations: Sequence[int] = ()
+    reflections: Sequence[int] = ()
 
 
 class ObservationStore:
-    """Observations and reflections, each with the turn it came from."""
+    """Observations and reflections, each with where it came from."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_observation(self, text: str, origin: Origin) -> ObservationRow:
-        cursor = self._database.execute(
-            "INSERT INTO observations VALUES (NULL, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-            (text, origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label)),
-        )
-        return _observation(cursor.only())
-
-    def add_reflection(self, text: str, origin: Origin, level: int, covers: Sequence[int]) -> ReflectionRow:
-        """Store a summary with what it covers, both or neither."""
-        with self._database.transaction():
-            cursor = self._database.execute(
-                "INSERT INTO reflections VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-                (text, origin.session_id, origin.turn_id, time.time(), level, *label_columns(origin.label)),
-            )
-            row = _reflection(cursor.only(), tuple(sorted(covers)))
-            for observation_id in row.covers:
-                self._database.execute("INSERT INTO covered VALUES (?, ?)", (row.id, observation_id))
+    def add_observation(
+        self, text: str, origin: Origin, made_by: str = "chronicler", turns: Sequence[str] = ()
+    ) -> ObservationRow:
+        """Store an observation of one turn, or of several."""
+        with self._together():
+            observation_id = self._insert_observation(text, origin, made_by)
+            for turn_id in dict.fromkeys(turns or (origin.turn_id,)):
+                self._database.execute("INSERT INTO observed_in VALUES (?, ?)", (observation_id, turn_id))
+        row = self.observation(observation_id)
+        assert row is not None  # it was stored a moment ago
         return row
+
+    def _insert_observation(self, text: str, origin: Origin, made_by: str) -> int:
+        (observation_id,) = self._database.execute(
+            """INSERT INTO observations (text, session_id, turn_id, created_at, untrusted, private, sources,
+               made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+            (text, origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label), made_by),
+        ).only()
+        return observation_id
+
+    def add_reflection(
+        self,
+        text: str,
+        origin: Origin,
+        level: int,
+        sources: Sources,
+        made_by: str = "chronicler",
+    ) -> ReflectionRow:
+        """Store a summary with what it rests on, both or neither."""
+        with self._together():
+            (reflection_id,) = self._database.execute(
+                """INSERT INTO reflections (text, session_id, turn_id, created_at, level, untrusted, private,
+                   sources, made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
+                (
+                    text,
+                    origin.session_id,
+                    origin.turn_id,
+                    time.time(),
+                    level,
+                    *label_columns(origin.label),
+                    made_by,
+                ),
+            ).only()
+            for source in sources.observations:
+                self._database.execute("INSERT INTO covered VALUES (?, ?)", (reflection_id, source))
+            for source in sources.reflections:
+                self._database.execute("INSERT INTO gathered VALUES (?, ?)", (reflection_id, source))
+        row = self.reflection(reflection_id)
+        assert row is not None  # it was stored a moment ago
+        return row
+
+    def _together(self) -> AbstractContextManager[None]:
+        """A transaction, unless the caller has one."""
+        return nullcontext() if self._database.connection.in_transaction else self._database.transaction()
+
+    def observation(self, observation_id: int) -> ObservationRow | None:
+        found = self._observations("WHERE id = ?", (observation_id,))
+        return found[0] if found else None
+
+    def reflection(self, reflection_id: int) -> ReflectionRow | None:
+        found = self._reflections("WHERE id = ?", (reflection_id,))
+        return found[0] if found else None
 
     def observations(self, limit: int, session_id: str = "") -> list[ObservationRow]:
         """The latest first; of one session, or of all."""
-        rows = self._database.execute(
-            "SELECT * FROM observations WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2",
-            (session_id, limit),
+        return self._observations(
+            "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
         )
-        return [_observation(row) for row in rows]
 
     def reflections(self, limit: int, session_id: str = "") -> list[ReflectionRow]:
         """The latest first; of one session, or of all."""
-        rows = self._database.execute(
-            "SELECT * FROM reflections WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2",
-            (session_id, limit),
+        return self._reflections(
+            "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
         )
-        return [_reflection(row, self._covers(row[0])) for row in rows]
 
-    def _covers(self, reflection_id: int) -> tuple[int, ...]:
-        rows = self._database.execute(
-            "SELECT observation_id FROM covered WHERE reflection_id = ? ORDER BY observation_id",
-            (reflection_id,),
+    def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
+        """Observations that no reflection rests on, the oldest first."""
+        return self._observations(
+            """WHERE id NOT IN (SELECT observation_id FROM covered) AND untrusted = ? ORDER BY id""",
+            (untrusted,),
         )
-        return tuple(observation_id for (observation_id,) in rows)
 
+    def ungathered(self, *, untrusted: bool) -> list[ReflectionRow]:
+        """Reflections that no higher one rests on, by level, the oldest first."""
+        return self._reflections(
+            "WHERE id NOT IN (SELECT source_id FROM gathered) AND untrusted = ? ORDER BY level, id",
+            (untrusted,),
+        )
 
-def _observation(row: tuple[Any, ...]) -> ObservationRow:
-    return ObservationRow(*row[:-3], label=label_from(*row[-3:]))
+    def covering(self, observation_id: int) -> list[int]:
+        """The reflections that rest on an observation."""
+        rows = self._database.execute(
+            "SELECT reflection_id FROM covered WHERE observation_id = ? ORDER BY 1", (observation_id,)
+        )
+        return [reflection_id for (reflection_id,) in rows]
 
+    def gathering(self, source_id: int) -> list[int]:
+        """The higher reflections that rest on one."""
+        rows = self._database.execute(
+            "SELECT reflection_id FROM gathered WHERE source_id = ? ORDER BY 1", (source_id,)
+        )
+        return [reflection_id for (reflection_id,) in rows]
 
-def _reflection(row: tuple[Any, ...], covers: tuple[int, ...]) -> ReflectionRow:
-    return ReflectionRow(*row[:-3], label=label_from(*row[-3:]), covers=covers)
+    def seen_in(self, turn_id: str) -> list[int]:
+        """The observations that a turn gave rise to."""
+        rows = self._database.execute("SELECT observation_id FROM observed_in WHERE turn_id = ?", (turn_id,))
+        return [observation_id for (observation_id,) in rows]
+
+    def turns_of(self, observation_id: int) -> list[str]:
+        rows = self._database.execute(
+            "SELECT turn_id FROM observed_in WHERE observation_id = ?", (observation_id,)
+        )
+        return [turn_id for (turn_id,) in rows]
+
+    def rewrite_observation(self, observation_id: int, text: str, label: Label, made_by: str) -> None:
+        self._database.execute(
+            """UPDATE observations SET text = ?, untrusted = ?, private = ?, sources = ?, made_by = ?
+               WHERE id = ?""",
+            (text, *label_columns(label), made_by, observation_id),
+        )
+
+    def rewrite_reflection(self, reflection_id: int, text: str, label: Label, made_by: str) -> None:
+        self._database.execute(
+            """UPDATE reflections SET text = ?, untrusted = ?, private = ?, sources = ?, made_by = ?
+               WHERE id = ?""",
+            (text, *label_columns(label), made_by, reflection_id),
+        )
+
+    def remove_observation(self, observation_id: int) -> None:
+        self._database.execute("DELETE FROM observations WHERE id = ?", (observation_id,))
+
+    def remove_reflection(self, reflection_id: int) -> None:
+        """What it rested on is free for another one."""
+        self._database.execute("DELETE FROM reflections WHERE id = ?", (reflection_id,))
+
+    def _observations(self, condition: str, values: Sequence[Value]) -> list[ObservationRow]:
+        rows = self._database.execute(f"{_OBSERVATION} {condition}", values)
+        return [ObservationRow(*row[:-3], label=label_from(*row[-3:])) for row in rows]
+
+    def _reflections(self, condition: str, values: Sequence[Value]) -> list[ReflectionRow]:
+        rows = self._database.execute(f"{_REFLECTION} {condition}", values)
+        return [self._reflection(row) for row in rows]
+
+    def _reflection(self, row: tuple[Any, ...]) -> ReflectionRow:  # Any: as the columns were written
+        covers = self._database.execute(
+            "SELECT observation_id FROM covered WHERE reflection_id = ? ORDER BY 1", (row[0],)
+        )
+        gathers = self._database.execute(
+            "SELECT source_id FROM gathered WHERE reflection_id = ? ORDER BY 1", (row[0],)
+        )
+        return ReflectionRow(
+            *row[:-3],
+            label=label_from(*row[-3:]),
+            covers=tuple(number for (number,) in covers),
+            gathers=tuple(number for (number,) in gathers),
+        )

@@ -1,8 +1,11 @@
 """How the tools of several rooms take text from a model and write dates for the person."""
 
+import re
 import time
 
 from sestet.core.errors import ToolError
+from sestet.core.label import Label, Origin
+from sestet.core.tool import CallInfo
 
 
 def given(value: str, name: str, most: int = 500) -> str:
@@ -27,3 +30,14 @@ def checked(text: str, name: str, most: int) -> str:
 def day(timestamp: float) -> str:
     """The date of a moment, where the person is."""
     return time.strftime("%Y-%m-%d", time.localtime(timestamp))
+
+
+def origin_of(call: CallInfo, text: str) -> Origin:
+    """Where a text comes from that a call stores: what stands in the person's message as it is, is theirs.
+
+    Whatever else was read before it, nobody else has written it.
+    """
+    said = " ".join(call.words.casefold().split())
+    if re.search(rf"(?<!\w){re.escape(text.casefold())}(?!\w)", said):
+        return call.origin._replace(label=Label(private=call.label.private))
+    return call.origin

@@ -1,14 +1,20 @@
-"""Remembering what the person tells, and recalling it."""
+"""Remembering what the person tells, recalling it, and taking it back."""
 
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given
+from sestet.agents._shared.text import day, given, origin_of
+from sestet.core.errors import ToolError
+from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.services.memory.contradiction import replaced
+from sestet.services.memory.forgetting import Forgetting
+from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
 _FACT_LENGTH = 2_000
 #: How many stored facts are compared before a new one is added.
 _COMPARED = 20
+_ID = "Its id, such as m3"
 
 
 @tool(
@@ -35,14 +41,20 @@ async def memory_remember(
     /,
     fact: Annotated[str, "One fact about the person, in their own words, such as 'I like tea'"],
 ) -> str:
-    """Remember one fact about the person for all later conversations. Never passwords or other secrets."""
+    """Remember one fact about the person for all later conversations. Never passwords or other secrets.
+
+    A fact that plainly contradicts an older one counts in its place.
+    """
     fact = given(fact, "fact", _FACT_LENGTH)
-    known = _find_same(memories, fact)
+    candidates = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
+    known = next((row for row in candidates if _comparable(row.text) == _comparable(fact)), None)
     if known is not None and known.turn_id != call.turn_id:
         return f"Already remembered: {known.text} ({day(known.created_at)})"
     if known is None:
-        known = memories.add(fact, call.origin)
-    return f"Remembered: {known.text}"
+        old = {row.id: (row.id, row.text, row.label) for row in candidates}
+        origin = origin_of(call, fact)
+        known = memories.add(fact, origin, call.agent, replaced(fact, origin.label, old.values()))
+    return "\n".join((f"Remembered: {known.text}", *map(_replaced_line, memories.replaced_by(known.id))))
 
 
 @tool(
@@ -66,25 +78,119 @@ async def memory_remember(
     ),
 )
 async def memory_recall(
-    memories: MemoryStore,
+    call: CallInfo,
+    recall: Recall,
     /,
     query: Annotated[str, "The question, or the words that the facts should hold"],
     limit: Annotated[int, "How many facts at most", {"minimum": 1, "maximum": 50}] = 5,
-) -> str:
-    """Recall what the person told earlier, the best match first, each fact with the day it was told."""
+) -> Labelled:
+    """Recall what the person told earlier, the best match first, each fact with its id and day."""
     query = given(query, "query", _FACT_LENGTH)
-    found = memories.find(query, limit)
-    if found:
-        return "\n".join(("You told me:", *(f"- {row.text} ({day(row.created_at)})" for row in found)))
-    if memories.latest(1):
-        return f"I remember nothing about {query!r}. You can tell me now."
-    return "I do not remember anything yet. You can tell me now."
+    found = await recall.facts(query, limit)
+    if not found:
+        anything = await recall.facts("", 1)
+        about = f"I remember nothing about {query!r}." if anything else "I do not remember anything yet."
+        return Labelled(f"{about} You can tell me now.", CLEAN)
+    label = stored_label(f"memory_recall of {call.agent}", (row.label for row in found))
+    return Labelled("\n".join(("You told me:", *map(_line, found))), label)
 
 
-def _find_same(memories: MemoryStore, fact: str) -> MemoryRow | None:
-    wanted = _comparable(fact)
-    candidates = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
-    return next((row for row in candidates if _comparable(row.text) == wanted), None)
+@tool(
+    risk="safe",
+    reads=(),
+    effect="local",
+    # The new fact is its own key, as in remembering.
+    recovery="keyed",
+    examples=(
+        "change memory {memory} to {fact}",
+        "update memory {memory} to {fact}",
+        "correct memory {memory}: {fact}",
+        "replace memory {memory} by {fact}",
+        "memory {memory} is out of date, now {fact}",
+        "instead of memory {memory}, remember that {fact}",
+    ),
+)
+async def memory_update(
+    call: CallInfo,
+    memories: MemoryStore,
+    /,
+    memory: Annotated[str, _ID],
+    fact: Annotated[str, "What is true now, as a whole sentence"],
+) -> str:
+    """Replace a fact by what is true now. The older one is kept, marked as replaced, and not recalled."""
+    fact = given(fact, "fact", _FACT_LENGTH)
+    old = _require(memories, memory)
+    origin = origin_of(call, fact)
+    if origin.label.untrusted and not old.label.untrusted:
+        raise ToolError(
+            f"m{old.id} is in the person's own words, and untrusted text was read before this call. "
+            f"It is not replaced; the person can do it: sestet memory edit m{old.id}"
+        )
+    if old.superseded_by is not None:
+        later = memories.get(old.superseded_by)
+        if later is not None and later.turn_id == call.turn_id and later.text == fact:
+            return _updated(later, old)
+        raise ToolError(f"m{old.id} was replaced by m{old.superseded_by}; update that one")
+    return _updated(memories.add(fact, origin, call.agent, [old.id]), old)
+
+
+@tool(
+    # It cannot be undone, so a person sees the words before they are gone.
+    risk="guarded",
+    reads=(),
+    effect="local",
+    # What is gone is not found, and says so.
+    recovery="keyed",
+    examples=(
+        "forget that {words}",
+        "forget the fact that {words}",
+        "you can forget that {words}",
+        "stop remembering that {words}",
+        "delete the memory that {words}",
+        "remove from your memory that {words}",
+        "forget memory {memory}: {words}",
+    ),
+)
+async def memory_forget(
+    call: CallInfo,
+    memories: MemoryStore,
+    forgetting: Forgetting,
+    /,
+    words: Annotated[str, "The whole fact, word for word as it is remembered"],
+    memory: Annotated[str, f"{_ID}; empty: the one with these words"] = "",
+) -> str:
+    """Forget one fact for good. The conversation in which it was told is not changed by this."""
+    words = given(words, "words", _FACT_LENGTH)
+    candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
+    row = next((row for row in candidates if _comparable(row.text) == _comparable(words)), None)
+    if row is None:
+        near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "nothing like it"
+        raise ToolError(f"no fact reads {words!r} word for word. Remembered is: {near}")
+    done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
+    with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
+    again = [f"It had replaced {name}, which counts again" for name in done.counts_again]
+    return "\n".join((f"Forgotten: {row.text}", *with_it, *again))
+
+
+def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
+    number = wanted.strip().removeprefix("m")
+    row = memories.get(int(number)) if number.isdecimal() and len(number) < 18 else None
+    if row is None:
+        raise ToolError(f"there is no memory {wanted!r}; recall it first and use its id, such as m3")
+    return row
+
+
+def _line(row: MemoryRow) -> str:
+    doubt = ", not in your own words" if row.label.untrusted else ""
+    return f"- {row.text} (m{row.id}, {day(row.created_at)}{doubt})"
+
+
+def _replaced_line(row: MemoryRow) -> str:
+    return f"It replaces: {row.text} (m{row.id}, {day(row.created_at)})"
+
+
+def _updated(row: MemoryRow, old: MemoryRow) -> str:
+    return f"Remembered: {row.text} (m{row.id})\n{_replaced_line(old)}"
 
 
 def _comparable(fact: str) -> str:

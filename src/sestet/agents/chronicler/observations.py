@@ -1,10 +1,15 @@
-"""Looking at what was observed and what was made of it."""
+"""Noting what happened and summing it up, and looking at both."""
 
 from typing import Annotated
 
-from sestet.agents._shared.text import day
-from sestet.core.tool import tool
-from sestet.storage.observations import ObservationStore, ReflectionRow
+from sestet.agents._shared.text import day, given, origin_of
+from sestet.core.errors import ToolError
+from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.tool import CallInfo, tool
+from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
+
+_TEXT_LENGTH = 2_000
+_MOST_SOURCES = 200
 
 
 @tool(
@@ -23,17 +28,24 @@ from sestet.storage.observations import ObservationStore, ReflectionRow
     ),
 )
 async def memory_list_observations(
+    call: CallInfo,
     observations: ObservationStore,
     /,
     limit: Annotated[int, "How many at most", {"minimum": 1, "maximum": 200}] = 20,
     session_id: Annotated[str, "Only those of this session; empty: of all"] = "",
-) -> str:
+) -> Labelled:
     """List what was observed in conversations, the newest first, each with its number, day and session."""
     found = observations.observations(limit, session_id)
     if not found:
-        return f"Nothing has been observed{_in_session(session_id)} yet."
-    lines = (f"- {row.id}: {row.text} ({day(row.created_at)}, session {row.session_id})" for row in found)
-    return "\n".join((f"Observations{_in_session(session_id)}, newest first:", *lines))
+        return Labelled(f"Nothing has been observed{_in_session(session_id)} yet.", CLEAN)
+    lines = (
+        f"- o{row.id}: {row.text} ({day(row.created_at)}, session {row.session_id}, by {row.made_by})"
+        for row in found
+    )
+    text = "\n".join((f"Observations{_in_session(session_id)}, newest first:", *lines))
+    return Labelled(
+        text, stored_label(f"memory_list_observations of {call.agent}", (row.label for row in found))
+    )
 
 
 @tool(
@@ -51,23 +63,100 @@ async def memory_list_observations(
     ),
 )
 async def memory_list_reflections(
+    call: CallInfo,
     observations: ObservationStore,
     /,
     limit: Annotated[int, "How many at most", {"minimum": 1, "maximum": 200}] = 20,
     session_id: Annotated[str, "Only those of this session; empty: of all"] = "",
-) -> str:
+) -> Labelled:
     """List the summaries made from observations, the newest first, each with the observations it rests on."""
     found = observations.reflections(limit, session_id)
     if not found:
-        return f"Nothing has been reflected on{_in_session(session_id)} yet."
-    return "\n".join((f"Reflections{_in_session(session_id)}, newest first:", *map(_show_reflection, found)))
+        return Labelled(f"Nothing has been reflected on{_in_session(session_id)} yet.", CLEAN)
+    text = "\n".join((f"Reflections{_in_session(session_id)}, newest first:", *map(_show_reflection, found)))
+    return Labelled(
+        text, stored_label(f"memory_list_reflections of {call.agent}", (row.label for row in found))
+    )
+
+
+@tool(
+    risk="safe",
+    reads=(),
+    effect="local",
+    # The same event in the same turn is the same observation.
+    recovery="keyed",
+    examples=(
+        "observe that {event}",
+        "record the event that {event}",
+        "record that {event}",
+        "note the event: {event}",
+        "note the event that {event}",
+        "write down that {event}",
+    ),
+)
+async def observe_event(
+    call: CallInfo,
+    observations: ObservationStore,
+    /,
+    event: Annotated[str, "What happened, in one sentence that stands alone"],
+) -> str:
+    """Record an event of the person's life or work: what happened, when, and how it is known."""
+    event = given(event, "event", _TEXT_LENGTH)
+    known = (row for row in observations.observations(_MOST_SOURCES, call.session_id) if row.text == event)
+    row = next((row for row in known if row.turn_id == call.turn_id), None)
+    if row is None:
+        row = observations.add_observation(event, origin_of(call, event), call.agent)
+    return f"Observed: {row.text} (o{row.id})"
+
+
+@tool(
+    risk="safe",
+    reads=("untrusted", "private"),
+    effect="local",
+    recovery="keyed",
+    examples=(
+        "reflect on observations {observations}: {summary}",
+        "sum up observations {observations} as {summary}",
+        "sum up observations {observations}: {summary}",
+        "summarize observations {observations} as {summary}",
+        "conclude from observations {observations} that {summary}",
+        "store the reflection on observations {observations}: {summary}",
+    ),
+)
+async def reflect_summary(
+    call: CallInfo,
+    store: ObservationStore,
+    /,
+    summary: Annotated[str, "The summary, in plain sentences about the person"],
+    observations: Annotated[str, "The ids of the observations it rests on, such as 'o3, o4, o9'"],
+) -> Labelled:
+    """Store a short summary of several observations; they are kept, and marked as covered by it."""
+    summary = given(summary, "summary", _TEXT_LENGTH)
+    rows = [_require(store, wanted) for wanted in observations.replace(",", " ").split()[:_MOST_SOURCES]]
+    if not rows:
+        raise ToolError("a summary rests on observations: list them first, and name their ids")
+    label = stored_label(f"reflect_summary of {call.agent}", (row.label for row in rows))
+    row = next((r for r in store.reflections(_MOST_SOURCES) if r.text == summary), None)
+    if row is None or row.turn_id != call.turn_id:
+        origin = call.origin._replace(label=call.label | label)
+        row = store.add_reflection(summary, origin, 1, Sources([row.id for row in rows]), call.agent)
+    return Labelled(_show_reflection(row), label)
+
+
+def _require(store: ObservationStore, wanted: str) -> ObservationRow:
+    number = wanted.strip().removeprefix("o")
+    row = store.observation(int(number)) if number.isdecimal() and len(number) < 18 else None
+    if row is None:
+        raise ToolError(f"there is no observation {wanted!r}; list them first, and use their ids")
+    return row
 
 
 def _show_reflection(row: ReflectionRow) -> str:
-    sources = ", ".join(map(str, row.covers)) or "none"
+    rests_on = ", ".join((*(f"o{n}" for n in row.covers), *(f"r{n}" for n in row.gathers))) or "nothing"
+    session = f"session {row.session_id}" if row.session_id else "several sessions"
     return (
-        f"- {row.id}: {row.text} ({day(row.created_at)}, session {row.session_id}, level {row.level}, "
-        f"from observations {sources})"
+        f"- r{row.id}: {row.text} ({day(row.created_at)}, {session}, level {row.level}, by {row.made_by}, "
+        f"from {rests_on})"
     )
 
 

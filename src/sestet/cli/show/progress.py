@@ -11,6 +11,7 @@ from sestet.core.event import (
     DelegationFinished,
     DelegationStarted,
     Event,
+    MemoryRecalled,
     ModelCalled,
     OutcomeKind,
     TextStreamed,
@@ -85,6 +86,8 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
         case ModelCalled():
             said = one_line(event.text, _TEXT_WIDTH) if event.calls else ""
             return Line(f"{event.author}: {said}") if said else None
+        case MemoryRecalled():
+            return Line(f"recalled {', '.join(event.ids)}")
         case TurnResumed():
             return Line("the turn goes on")
         case TurnStarted() | TextStreamed() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():

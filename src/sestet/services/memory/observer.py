@@ -1,0 +1,219 @@
+"""Background work after a turn: messages become observations, observations reflections.
+
+Nothing that matters is held in memory: a process may end between any two statements, and the next goes on.
+The mark moves in the transaction that stores the rows, and only if it still stands where it stood when the
+turns were read.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from sestet.core.errors import SestetError, StorageError
+from sestet.core.label import CLEAN, Label, Origin
+from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
+from sestet.services.background import Worker
+from sestet.services.memory.writing import Draft, Drafts, Writer
+from sestet.storage.database import Database
+from sestet.storage.journal import Journal
+from sestet.storage.locks import SessionLocks
+from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
+from sestet.storage.observed import EndedTurn, ObservedStore, Stage, Unobserved
+
+_log = logging.getLogger(__name__)
+
+#: No session can bear this name: it is not printable.
+_LOCK = "\0observer"
+#: Seconds between the end of a turn and the look at it.
+_MOMENT = 0.2
+#: Seconds that a program which ends may wait for a model.
+_GRACE = 5.0
+_FIRST_PAUSE = 60.0
+_LONGEST_PAUSE = 6 * 3600.0
+
+
+class Thresholds(NamedTuple):
+    """When it is time: tokens of messages, tokens of observations, reflections of one level."""
+
+    observe_tokens: int = 1_000
+    reflect_tokens: int = 2_000
+    reflections_per_level: int = 5
+
+
+class Observer:
+    """Observes and reflects whenever a turn has ended and enough has come together."""
+
+    def __init__(
+        self, database: Database, locks: SessionLocks, writer: Writer, thresholds: Thresholds
+    ) -> None:
+        self._database = database
+        self._locks = locks
+        self._writer = writer
+        self._thresholds = thresholds
+        self._observations = ObservationStore(database)
+        self._observed = ObservedStore(database, Journal(database))
+        #: Sessions to look at; None until those are known that an earlier process has left.
+        self._sessions: dict[str, None] | None = None
+        self._fresh: dict[str, None] = {}
+        #: Whether there may be enough to reflect on.
+        self._may_reflect = True
+        self._closing = asyncio.Event()
+        self._worker = Worker("observer", self._step_later)
+
+    def after_turn(self, session_id: str) -> None:
+        """A turn has ended, and whoever reads it has everything."""
+        self._fresh[session_id] = None
+        self._worker.wake()
+
+    async def close(self) -> None:
+        """Look once more at sessions that nobody has looked at; what takes long is left for another time."""
+        self._closing.set()
+        await self._worker.close()
+        if self._fresh:
+            self._sessions = self._sessions or {}
+            try:
+                async with asyncio.timeout(_GRACE):
+                    while await self.step():
+                        pass
+            except TimeoutError:
+                pass
+            except StorageError as error:
+                # Nobody waits for this, and nothing is lost: the next process looks at the same turns.
+                _log.warning("observer: %s", error)
+
+    async def _step_later(self) -> bool:
+        """Turns that end within a moment are looked at together, and after their replies were read."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), _MOMENT)
+        return not self._closing.is_set() and await self.step()
+
+    async def step(self) -> bool:
+        """One piece of work, if there is any."""
+        if self._sessions is None:
+            self._sessions = dict.fromkeys(self._observed.sessions_waiting())
+        self._sessions |= self._fresh
+        self._fresh = {}
+        while self._sessions and not self._is_resting("observe"):
+            session_id = next(iter(self._sessions))
+            if await self._observe(session_id):
+                self._may_reflect = True
+                return True
+            self._sessions.pop(session_id, None)
+            await asyncio.sleep(0)
+        if self._may_reflect and not self._is_resting("reflect"):
+            self._may_reflect = await self._reflect()
+            return self._may_reflect
+        return False
+
+    async def _observe(self, session_id: str) -> bool:
+        characters = self._thresholds.observe_tokens * CHARACTERS_PER_TOKEN
+        if self._observed.unobserved(session_id, characters) is None:
+            return False
+        # One at a time over all processes, so that no model is paid for the same work twice.
+        async with self._locks.hold(_LOCK):
+            batch = self._observed.unobserved(session_id, characters)
+            if batch is None:
+                return False
+            try:
+                groups = [(turns, await self._writer.observe(turns)) for turns in _by_trust(batch.turns)]
+            except SestetError as error:
+                self._note_failure("observe", error)
+                return True
+            return self._store_observations(batch, groups)
+
+    def _store_observations(
+        self, batch: Unobserved, groups: Sequence[tuple[Sequence[EndedTurn], Drafts]]
+    ) -> bool:
+        with self._database.transaction():
+            if not self._observed.move_mark(batch):
+                return False
+            made, usage = 0, Usage()
+            for turns, written in groups:
+                usage += written.usage
+                # Of the whole group: a model that has read a page may name any turn as its source.
+                label = _joined(turn.label for turn in turns)
+                for draft in written.drafts:
+                    self._store(batch.session_id, draft, turns, label)
+                    made += 1
+            self._observed.log("observe", self._writer.name, made, usage)
+        return True
+
+    def _store(self, session_id: str, draft: Draft, turns: Sequence[EndedTurn], label: Label) -> None:
+        about = [turn.id for turn in turns if turn.number in draft.turn_numbers] or [t.id for t in turns]
+        origin = Origin(session_id, about[-1], label)
+        self._observations.add_observation(draft.text, origin, self._writer.name, about)
+
+    async def _reflect(self) -> bool:
+        if self._next_reflection() is None:
+            return False
+        async with self._locks.hold(_LOCK):
+            rows = self._next_reflection()
+            if rows is None:
+                return False
+            try:
+                written = await self._writer.reflect([row.text for row in rows])
+            except SestetError as error:
+                self._note_failure("reflect", error)
+                return True
+            with self._database.transaction():
+                # Somebody may have forgotten a source, or reflected on it, while this was written.
+                if self._next_reflection() != rows:
+                    return True
+                (draft,) = written.drafts
+                level = 1 + max(row.level if isinstance(row, ReflectionRow) else 0 for row in rows)
+                ids = [row.id for row in rows]
+                sources = Sources(ids) if level == 1 else Sources(reflections=ids)
+                self._observations.add_reflection(
+                    draft.text, _origin(rows), level, sources, self._writer.name
+                )
+                self._observed.log("reflect", self._writer.name, 1, written.usage)
+            return True
+
+    def _next_reflection(self) -> Sequence[ObservationRow] | Sequence[ReflectionRow] | None:
+        """What the next reflection rests on. Trusted and untrusted rows are never summed up together."""
+        for untrusted in (False, True):
+            left = self._thresholds.reflect_tokens * CHARACTERS_PER_TOKEN
+            taken: list[ObservationRow] = []
+            for row in self._observations.uncovered(untrusted=untrusted):
+                taken.append(row)
+                left -= len(row.text)
+                if left <= 0:
+                    return taken
+            levels: dict[int, list[ReflectionRow]] = {}
+            for row in self._observations.ungathered(untrusted=untrusted):
+                levels.setdefault(row.level, []).append(row)
+            for rows in levels.values():
+                if len(rows) >= self._thresholds.reflections_per_level:
+                    return rows[: self._thresholds.reflections_per_level]
+        return None
+
+    def _note_failure(self, stage: Stage, error: SestetError) -> None:
+        _log.warning("%s: %s; it will be tried again", stage, error)
+        self._observed.log(stage, self._writer.name, 0, Usage(), str(error) or type(error).__name__)
+
+    def _is_resting(self, stage: Stage) -> bool:
+        failures, at = self._observed.failures(stage)
+        return bool(failures) and time.time() < at + min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)
+
+
+def _by_trust(turns: Sequence[EndedTurn]) -> list[Sequence[EndedTurn]]:
+    """Apart, so that what a stranger wrote does not cost the rest its trust."""
+    groups = ([t for t in turns if not t.label.untrusted], [t for t in turns if t.label.untrusted])
+    return [group for group in groups if group]
+
+
+def _joined(labels: Iterable[Label]) -> Label:
+    label = CLEAN
+    for other in labels:
+        label |= other
+    return label
+
+
+def _origin(rows: Sequence[ObservationRow] | Sequence[ReflectionRow]) -> Origin:
+    """Where a summary came from: no session when there were several."""
+    sessions = {row.session_id for row in rows}
+    session_id = sessions.pop() if len(sessions) == 1 else ""
+    return Origin(session_id, rows[-1].turn_id, _joined(row.label for row in rows))

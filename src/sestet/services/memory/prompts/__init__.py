@@ -1,0 +1,11 @@
+"""What is said to a model about memory, as files."""
+
+from functools import cache
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+
+
+@cache
+def read_prompt(name: str) -> str:
+    return (_HERE / f"{name}.md").read_text(encoding="utf-8").strip()

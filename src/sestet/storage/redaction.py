@@ -1,0 +1,156 @@
+"""Takes words out of what was recorded, and their traces out of the file."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import cast
+
+from sestet.core.errors import StorageError
+from sestet.core.event import AgentNudged, MemoryRecalled
+from sestet.core.schema import JsonValue
+from sestet.storage.database import Database
+
+FORGOTTEN = "[forgotten]"
+#: Facts of an event that are chosen from a list or made up by the runtime, and hold nobody's words.
+_KEPT = frozenset(
+    {"name", "agent", "outcome", "id", "ids", "approval_id", "decision", "scope", "model", "waiting_for"}
+)
+_WORDLESS = (AgentNudged.kind,)
+_BATCH = 2_000
+
+
+class Redaction:
+    """Rewrites recorded events. The only place that does: everything else only ever adds to the journal."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def blank_turn(self, turn_id: str) -> None:
+        """Inside a transaction: leave of a turn that it was, and nothing of what was said in it."""
+        rows = self._database.execute("SELECT seq, kind, data FROM events WHERE turn_id = ?", (turn_id,))
+        for seq, kind, data in rows:
+            if kind not in _WORDLESS:
+                self._rewrite(turn_id, seq, _changed(json.loads(data), _blank))
+        self._database.execute(
+            """UPDATE approvals SET arguments = '{}', pattern = '', reason = '', sources = '[]'
+               WHERE turn_id = ?""",
+            (turn_id,),
+        )
+        self._database.execute(
+            """UPDATE sessions SET title = ?2 WHERE id =
+               (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
+            (turn_id, FORGOTTEN),
+        )
+
+    def blank_words(self, words: str) -> int:
+        """Inside a transaction: replace some words wherever they were recorded; in how many places."""
+        pattern = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)", re.IGNORECASE)
+
+        def without(text: str) -> str:
+            return pattern.sub(FORGOTTEN, text)
+
+        places = self._blank_events(without)
+        for session_id, title in self._database.execute("SELECT id, title FROM sessions"):
+            if (shown := without(title)) != title:
+                self._database.execute("UPDATE sessions SET title = ? WHERE id = ?", (shown, session_id))
+                places += 1
+        for approval_id, *texts in self._database.execute(
+            "SELECT id, arguments, pattern, reason FROM approvals"
+        ):
+            if (shown := [_in_json(text, without) for text in texts]) != texts:
+                self._database.execute(
+                    "UPDATE approvals SET arguments = ?, pattern = ?, reason = ? WHERE id = ?",
+                    (*shown, approval_id),
+                )
+                places += 1
+        return places
+
+    def blank_recalled(self, ids: frozenset[str]) -> None:
+        """Inside a transaction: take rows out of the prompts of turns, should one of them go on."""
+        rows = self._database.execute(
+            "SELECT turn_id, seq, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
+        )
+        for turn_id, seq, data in rows:
+            values = cast("dict[str, JsonValue]", json.loads(data))
+            if ids.isdisjoint(cast("list[str]", values["ids"])):
+                continue
+            lines = [
+                f"- {line[2:].partition(' ')[0]} {FORGOTTEN}" if line[2:].partition(" ")[0] in ids else line
+                for line in str(values["text"]).splitlines()
+            ]
+            self._rewrite(turn_id, seq, {**values, "text": "\n".join(lines)})
+
+    def _blank_events(self, change: Callable[[str], str]) -> int:
+        places, last = 0, ("", 0)
+        while rows := self._database.execute(
+            """SELECT turn_id, seq, kind, data FROM events WHERE (turn_id, seq) > (?, ?)
+               ORDER BY turn_id, seq LIMIT ?""",
+            (*last, _BATCH),
+        ):
+            for turn_id, seq, kind, data in rows:
+                values = json.loads(data)
+                if kind not in _WORDLESS and (changed := _changed(values, change)) != values:
+                    self._rewrite(turn_id, seq, changed)
+                    places += 1
+            last = (rows[-1][0], rows[-1][1])
+        return places
+
+    def _rewrite(self, turn_id: str, seq: int, values: JsonValue) -> None:
+        self._database.execute(
+            "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?", (json.dumps(values), turn_id, seq)
+        )
+
+    def scrub(self) -> bool:
+        """Write the file anew, so that nothing is left in its free space; False while others have it open.
+
+        A full-text index keeps the words of what was deleted until its parts are merged.
+        """
+        try:
+            for index in ("remembered_index", "passages_index"):
+                statement = f"INSERT INTO {index} ({index}) VALUES ('optimize')"  # noqa: S608 - named here
+                self._database.execute(statement)
+            self._database.execute("VACUUM")
+            (busy, *_) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
+        except StorageError:
+            # The rows are gone in any case; only their traces wait.
+            return False
+        return not busy
+
+
+def _blank(text: str) -> str:
+    return FORGOTTEN if text else text
+
+
+def _in_json(text: str, change: Callable[[str], str]) -> str:
+    """A change in what a text says, also where it is JSON with its characters escaped."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return change(text)
+    changed = _changed_all(values, change)
+    return text if changed == values else json.dumps(changed)
+
+
+def _changed(values: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """The facts of an event with their words changed, and with everything else as it was."""
+    if isinstance(values, Mapping):
+        return {
+            name: item
+            if name in _KEPT
+            else _changed_all(item, change)
+            if name == "arguments"
+            else _changed(item, change)
+            for name, item in values.items()
+        }
+    if isinstance(values, list):
+        return [_changed(item, change) for item in values]
+    return change(values) if isinstance(values, str) else values
+
+
+def _changed_all(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    """A value that a model made up: its names may hold words too."""
+    if isinstance(value, Mapping):
+        return {change(name): _changed_all(item, change) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_changed_all(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value

@@ -1,0 +1,78 @@
+"""One full-text index over facts, observations and reflections: what of it has to do with some words."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from sestet.storage.database import Database
+from sestet.storage.full_text import match_any, telling_words
+
+Kind: TypeAlias = Literal["memories", "observations", "reflections"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_SHORTEST_STEM = 3
+
+
+class Match(NamedTuple):
+    """A row that shares words with a question; ``overlap`` is the share of the shorter of the two."""
+
+    kind: Kind
+    id: int
+    overlap: float
+
+
+class RememberedIndex:
+    """Finds rows by words. Facts that were replaced are not found."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def is_empty(self) -> bool:
+        """The one thing that is asked in a turn while nothing is remembered."""
+        (anything,) = self._database.execute(
+            """SELECT EXISTS (SELECT 1 FROM memories) OR EXISTS (SELECT 1 FROM observations)
+               OR EXISTS (SELECT 1 FROM reflections)"""
+        ).only()
+        return not anything
+
+    def find(self, query: str, limit: int, kinds: Sequence[Kind] = KINDS) -> list[Match]:
+        """The best matches first; none for a query without a telling word."""
+        expression = match_any(query)
+        if not expression:
+            return []
+        rows = self._database.execute(
+            """SELECT passages.collection, item_id, passages.text
+               FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?
+                     ORDER BY rank LIMIT ?) AS found
+               JOIN passages ON passages.id = found.rowid
+               WHERE passages.collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY fit, passages.id DESC LIMIT ?""",
+            (f"collection : ({' OR '.join(kinds)}) AND text : ({expression})", 2 * limit, limit),
+        )
+        asked = _stems(query)
+        return [Match(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+
+    def quoting(self, text: str) -> list[tuple[Kind, int]]:
+        """Observations and reflections that hold a text word for word, whatever its case."""
+        rows = self._database.execute(
+            """SELECT collection, item_id FROM passages WHERE collection IN ('observations', 'reflections')
+               AND instr(lower(text), lower(?)) ORDER BY id""",
+            (text,),
+        )
+        return [(kind, number) for kind, number in rows]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(_stem, telling_words(text)))
+
+
+def _stem(word: str) -> str:
+    """Crude, and good enough to see whether two texts share words that full text has already found."""
+    word = word.casefold()
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word

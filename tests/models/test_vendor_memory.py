@@ -1,0 +1,18 @@
+"""What is remembered goes over the wire as the head of the person's message."""
+
+from pydantic_ai.messages import ModelRequest, UserPromptPart
+
+from sestet.core.message import AssistantMessage, MemoryMessage, UserMessage
+from sestet.models.vendor_wire import to_messages
+
+
+def test_memory_and_message_are_one_message_since_servers_refuse_two_in_a_row() -> None:
+    first, _, last = to_messages(
+        [UserMessage("hello"), AssistantMessage("Hi."), MemoryMessage("[Memory]"), UserMessage("which tea?")]
+    )
+
+    assert isinstance(first, ModelRequest)
+    assert isinstance(last, ModelRequest)
+    (part,) = last.parts
+    assert isinstance(part, UserPromptPart)
+    assert part.content == "[Memory]\n\nwhich tea?"

@@ -1,0 +1,92 @@
+"""Export and import: everything comes back, and one bad line leaves everything as it was."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sestet.core.errors import PersonError
+from sestet.core.label import CLEAN, Label, Origin
+from sestet.services.memory.ledger import Ledger
+from sestet.services.memory.transfer import Imported, describe_item, export_lines, import_lines
+from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
+from sestet.storage.observations import ObservationStore, Sources
+
+STRANGE = Label(True, True, ("browser_read of navigator",))
+
+
+def fill(database: Database) -> None:
+    memories, observations = MemoryStore(database), ObservationStore(database)
+    old = memories.add("My seat is 7", Origin("s1", "t1", CLEAN))
+    memories.add("My seat is 8 🫖", Origin("s1", "t2", CLEAN), supersedes=[old.id])
+    for text in ("one", "two"):
+        observations.add_observation(text, Origin("s1", "t2", STRANGE), "rules")
+    observations.add_reflection("both", Origin("s1", "t2", STRANGE), 1, Sources([1, 2]), "rules")
+    observations.add_reflection("higher", Origin("", "t2", STRANGE), 2, Sources(reflections=[1]), "a-model")
+
+
+def test_what_was_exported_is_imported_as_it_was(database: Database, tmp_path: Path) -> None:
+    fill(database)
+    other = Database(tmp_path / "other.db")
+    MemoryStore(other).add("I was here before", Origin("s", "t", CLEAN))
+
+    lines = list(export_lines(Ledger(database)))
+    assert import_lines(other, reversed(lines)) == Imported(6, 0)
+
+    def facts(database: Database) -> dict[str, object]:
+        found = {item.id: describe_item(item) for item in Ledger(database).items(99)}
+        named = {name: values["text"] for name, values in found.items()}
+
+        def by_text(values: dict[str, object]) -> dict[str, object]:
+            links = {
+                key: [named[name] for name in values[key]]  # pyright: ignore
+                for key in ("rests_on", "used_by")
+            }
+            return {**values, **links, "id": ""}
+
+        return {str(values["text"]): by_text(dict(values)) for values in found.values()}
+
+    assert {name: value for name, value in facts(other).items() if "before" not in name} == facts(database)
+    assert import_lines(other, lines) == Imported(0, 6)
+    assert len(Ledger(other).items(99)) == 7
+    other.close()
+
+
+GOOD = {"id": "m1", "sort": "fact", "text": "I like tea", "at": 1.5}
+
+
+@pytest.mark.parametrize(
+    ("bad", "problem"),
+    [
+        ("{", "line 3: not JSON"),
+        ("[]", "line 3: expected object"),
+        ('{"id": "m2"}', "line 3: .*sort"),
+        (json.dumps({**GOOD, "id": "m2", "sort": "thought"}), "line 3: sort"),
+        (json.dumps({**GOOD, "id": "m2", "text": " "}), "line 3: 'text' has 1 to"),
+        (json.dumps({**GOOD, "id": "m2", "at": -1}), "line 3: at"),
+        (json.dumps({**GOOD, "id": "m2", "at": "today"}), "line 3: at"),
+        (json.dumps({**GOOD, "id": "o2"}), "line 3: the id of a fact begins with 'm'"),
+        (json.dumps(GOOD), "line 3: 'm1' stands in line 1 already"),
+        (json.dumps({**GOOD, "id": "m2", "used_by": ["m9"]}), "line 3: 'm2' refers to 'm9'"),
+        (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["o9"]}), "line 3: 'r2' refers"),
+        (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["m1"]}), "cannot refer to 'm1'"),
+        (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["r2"]}), "cannot refer to 'r2'"),
+        (json.dumps({**GOOD, "id": "m2", "colour": 1}), "line 3: .*colour"),
+        (json.dumps({**GOOD, "id": "m2", "text": "\ud800"}), "line 3: it holds characters that are not text"),
+        (json.dumps({**GOOD, "id": "m2", "used_by": ["m2"]}), "line 3: 'm2' cannot refer to 'm2'"),
+    ],
+)
+def test_a_bad_line_is_named_and_nothing_is_imported(database: Database, bad: str, problem: str) -> None:
+    with pytest.raises(PersonError, match=problem):
+        import_lines(database, [json.dumps(GOOD), "", bad])
+
+    assert Ledger(database).items(9) == []
+
+
+def test_a_line_that_does_not_say_where_it_came_from_counts_as_the_worst(database: Database) -> None:
+    import_lines(database, [json.dumps(GOOD)])
+
+    (item,) = Ledger(database).items(9)
+    assert (item.label.untrusted, item.label.private, item.made_by) == (True, True, "import")
+    assert item.at == 1.5
