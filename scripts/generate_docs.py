@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 import sestet
+from scripts.schema import FILE, render_schema
 from sestet.agents import NAMES, room_tools
 from sestet.app import available_tools
 from sestet.cli.program import program
@@ -300,16 +301,18 @@ def _read(path: Path) -> str:
 
 
 def main(arguments: Iterable[str]) -> int:
-    pages = generate()
-    stale = find_stale(pages)
-    if "--check" in arguments:
-        for page in stale:
-            print(f"{page}: is stale; run `make docs`", file=sys.stderr)
-        return 1 if stale else 0
-    for page in stale:
-        (ROOT / page).write_text(pages[page], encoding="utf-8")
-        print(f"{page}: written")
-    return 0
+    check, stale = "--check" in arguments, list[Path]()
+    # The schema first: the pages are made with a database of it.
+    for make in (lambda: {FILE: render_schema()}, generate):
+        pages = make()
+        for page in find_stale(pages):
+            stale.append(page)
+            if check:
+                print(f"{page}: is stale; run `make docs`", file=sys.stderr)
+            else:
+                (ROOT / page).write_text(pages[page], encoding="utf-8")
+                print(f"{page}: written")
+    return 1 if check and stale else 0
 
 
 if __name__ == "__main__":

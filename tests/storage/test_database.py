@@ -12,10 +12,14 @@ from sestet.storage.migrations import MIGRATIONS
 
 
 def schema_of(path: Path) -> list[tuple[str, str]]:
+    """All that the file consists of, with the settings of its full-text indexes."""
     connection = sqlite3.connect(path)
     rows = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
     ).fetchall()
+    for name, _ in list(rows):
+        if name.endswith("_index_config"):
+            rows += connection.execute(f"SELECT '{name} ' || k, v FROM {name} ORDER BY k")  # noqa: S608
     connection.close()
     return rows
 

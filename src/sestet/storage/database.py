@@ -4,6 +4,7 @@ import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,6 +12,8 @@ from sestet.core.errors import StorageError
 from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
+#: What all migrations add up to.
+_SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
 
 #: What a column can hold.
@@ -90,10 +93,12 @@ class Database:
                     f"(schema {version}, this one knows {len(MIGRATIONS)}); update Sestet, "
                     "or choose another directory with SESTET_HOME"
                 )
-            for number, script in enumerate(MIGRATIONS[version:], version + 1):
-                for statement in _statements(script):
-                    self.connection.execute(statement)
-                self.connection.execute(f"PRAGMA user_version = {number}")
+            is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
+            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
+            for statement in chain.from_iterable(map(_statements, scripts)):
+                self.connection.execute(statement)
+            if scripts:
+                self.connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
 
     @contextmanager
     def transaction(self, *, sync: bool = False) -> Generator[None]:
