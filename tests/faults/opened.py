@@ -18,6 +18,8 @@ from tests.faults.victim import EFFECTS
 from tests.faults.watched import Death, watched_connections
 
 SECONDS = 20.0
+#: The statements of a turn are counted one by one, so nothing else may go on beside it.
+TURNS_ALONE: Mapping[str, object] = {"embedding": {"provider": "none"}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +27,7 @@ class Home:
     """A directory in which one assistant after the other is opened."""
 
     path: Path
-    settings: Mapping[str, object] = field(default_factory=dict[str, object])
+    settings: Mapping[str, object] = field(default_factory=lambda: TURNS_ALONE)
     tools: Sequence[Tool] = ()
     model: PlanModel = field(default_factory=PlanModel)
 
