@@ -1,11 +1,10 @@
-"""Takes words out of what was recorded, and their traces out of the file."""
+"""Takes words out of what was recorded."""
 
 import json
 import re
 from collections.abc import Callable, Mapping
 from typing import cast
 
-from sestet.core.errors import StorageError
 from sestet.core.event import AgentNudged, MemoryRecalled
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database
@@ -99,22 +98,6 @@ class Redaction:
         self._database.execute(
             "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?", (json.dumps(values), turn_id, seq)
         )
-
-    def scrub(self) -> bool:
-        """Write the file anew, so that nothing is left in its free space; False while others have it open.
-
-        A full-text index keeps the words of what was deleted until its parts are merged.
-        """
-        try:
-            for index in ("remembered_index", "passages_index"):
-                statement = f"INSERT INTO {index} ({index}) VALUES ('optimize')"  # noqa: S608 - named here
-                self._database.execute(statement)
-            self._database.execute("VACUUM")
-            (busy, *_) = self._database.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
-        except StorageError:
-            # The rows are gone in any case; only their traces wait.
-            return False
-        return not busy
 
 
 def _blank(text: str) -> str:

@@ -3,7 +3,7 @@
 from sestet.core.errors import StorageError
 from sestet.storage.database import Database
 
-_INDEXES = ("passages_index", "exchanges_index")
+_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
 
 def wipe_traces(database: Database) -> bool:

@@ -7,6 +7,7 @@ from sestet.services.memory.ledger import Item, Ledger, split_id
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.redaction import Redaction
+from sestet.storage.traces import wipe_traces
 
 
 class Forgotten(NamedTuple):
@@ -56,7 +57,7 @@ class Forgetting:
 
     def scrub(self) -> bool:
         """Overwrite what the file still holds of removed rows; False while another process has it open."""
-        return self._redaction.scrub()
+        return wipe_traces(self._database)
 
     def _turns_of(self, item: Item) -> list[str]:
         """The turns in which it was said, as far as there are any; a summary was said in none."""
