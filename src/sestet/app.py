@@ -93,9 +93,11 @@ class App:
             Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
             _limits(settings),
         )
-        self._observer = _observer(settings, database, self._locks, self.models.of("chronicler"))
         reader = Worker("extraction", self.extraction.step) if self.extraction else None
-        self._workers = [worker for worker in (self.embedding, reader) if worker is not None]
+        self._observer = _observer(settings, database, self._locks, self.models)
+        # What is observed last is embedded too, so the observer ends first.
+        workers = (self._observer, self.embedding, reader)
+        self._workers = [worker for worker in workers if worker is not None]
         self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
@@ -126,15 +128,15 @@ class App:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
         return self._runner.resume_turn(turn_id, can_ask=can_ask)
 
-    def _after_turn(self, session_id: str) -> None:
-        if self._observer:
-            self._observer.after_turn(session_id)
-        self.wake()
-
     def wake(self) -> None:
         """Let the work behind the conversation go on, if there is any."""
         for worker in self._workers:
             worker.wake()
+
+    def _after_turn(self, session_id: str) -> None:
+        if self._observer is not None:
+            self._observer.after_turn(session_id)
+        self.wake()
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
@@ -159,7 +161,7 @@ class App:
 
     async def rest(self) -> None:
         """Let the work behind the conversation finish its present step, and begin no other."""
-        for worker in (*self._workers, *((self._observer,) if self._observer else ())):
+        for worker in self._workers:
             await worker.close()
 
     def release(self) -> None:
@@ -211,11 +213,11 @@ def available_tools(
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
+        Recall: Recall(database, embedding=embedding),
+        Forgetting: Forgetting(database),
         KnowledgeStore: KnowledgeStore(database),
         LearningStore: LearningStore(database),
         ExchangeStore: ExchangeStore(database),
-        Recall: Recall(database),
-        Forgetting: Forgetting(database),
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
@@ -236,11 +238,16 @@ def available_tools(
 def _extraction(settings: Settings, database: Database, models: Models) -> Extraction | None:
     if not settings.graph.enabled:
         return None
-    own = settings.agents.get(READER)
-    real = (own and own.provider) or settings.agent.provider
-    model = models.of(READER) if real != OFFLINE else None
+    model = _real_model(settings, models, READER)
     store = ExtractionStore(database, GraphStore(database))
     return Extraction(store, Predicates(settings.graph.predicates), settings.graph.extraction, model)
+
+
+def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
+    """An agent's model for the work in the background; None: the built-in one, so rules do it."""
+    own = settings.agents.get(agent)
+    real = (own and own.provider) or settings.agent.provider
+    return models.of(agent) if real != OFFLINE else None
 
 
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
@@ -259,12 +266,13 @@ def _history(settings: Settings, journal: Journal, database: Database) -> Histor
     return History(journal, settings.agent.context_tokens, recall.section)
 
 
-def _observer(settings: Settings, database: Database, locks: SessionLocks, model: Model) -> Observer | None:
+def _observer(settings: Settings, database: Database, locks: SessionLocks, models: Models) -> Observer | None:
     memory = settings.observational_memory
     if not memory.enabled:
         return None
     thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
-    writer = RuleWriter() if model.name == OFFLINE else ModelWriter(model)
+    model = _real_model(settings, models, "chronicler")
+    writer = ModelWriter(model) if model else RuleWriter()
     return Observer(database, locks, writer, thresholds)
 
 

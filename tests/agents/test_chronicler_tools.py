@@ -11,11 +11,13 @@ from sestet.agents.chronicler.observations import (
     observe_event,
     reflect_summary,
 )
+from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.lexical import match_tool
+from sestet.services.embedding.choice import open_embedding
 from sestet.services.memory.forgetting import Forgetting
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
@@ -333,3 +335,22 @@ def test_a_request_in_plain_words_finds_its_tool_and_arguments(
 
     assert match is not None
     assert (match.tool.name, match.arguments) == (tool, arguments)
+
+
+async def test_a_fact_is_recalled_in_other_words_where_there_is_an_embedding(
+    database: Database, memories: MemoryStore
+) -> None:
+    embedding = open_embedding(EmbeddingSettings(), database)
+    assert embedding is not None
+    recall = Recall(database, embedding=embedding)
+    for fact in ("I drive an old Volvo", "My sister is a surgeon", "My dog is called Rex", "I was in Rome"):
+        await run(memory_remember, memories, fact=fact)
+    await run(memory_update, memories, memory="m1", fact="I drive a new Saab", call=LATER)
+
+    found = await run(memory_recall, recall, query="which car have I got?", limit=1)
+
+    await embedding.close()
+    assert found == f"You told me:\n- I drive a new Saab (m5, {DAY})"
+    assert await run(memory_recall, Recall(database), query="which car have I got?") == (
+        "I remember nothing about 'which car have I got?'. You can tell me now."
+    )

@@ -151,10 +151,7 @@ async def test_a_turn_whose_words_are_taken_out_of_the_journal_is_not_found_by_t
 
 async def test_a_long_reply_is_shown_around_the_words_that_were_looked_for(tmp_path: Path) -> None:
     reply = "word " * 500 + "needle " + "word " * 500
-    model = sestet.ScriptedModel({"orchestrator": [reply]})
-    # So long a reply would be observed, and the script has nothing to say to that.
-    settings = {"observationalMemory": {"enabled": False}}
-    async with sestet.open(settings, model=model, home=tmp_path) as app:
+    async with sestet.open({}, model=sestet.ScriptedModel({"orchestrator": [reply]}), home=tmp_path) as app:
         async for _ in app.run_turn("s1", "hay?"):
             pass
     database = Database(tmp_path / "sestet.db")

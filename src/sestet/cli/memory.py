@@ -19,6 +19,7 @@ _LIMIT = typer.Option(min=1, metavar="N", help="How many at most.")
 
 @program.command("list")
 def list_items(
+    context: typer.Context,
     sort: Annotated[
         Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only these.")
     ] = None,
@@ -27,39 +28,42 @@ def list_items(
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """List what is remembered, the latest first, each row with where it came from."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_items, print_work
     from sestet.services.memory.ledger import Ledger
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         print_items(Ledger(database).items(limit, sort, session), as_json, "Nothing is remembered yet.")
         if not as_json:
             print_work(database)
 
 
 @program.command("show")
-def show_item(item: Annotated[str, _ID], as_json: Annotated[bool, _AS_JSON] = False) -> None:
+def show_item(
+    context: typer.Context, item: Annotated[str, _ID], as_json: Annotated[bool, _AS_JSON] = False
+) -> None:
     """Show one row whole: its text, where it came from, what it rests on and what became of it."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_item
     from sestet.services.memory.ledger import Ledger
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         print_item(Ledger(database).require(item), as_json)
 
 
 @program.command("search")
 def search(
+    context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="WORDS", help="What the rows are about.")],
     limit: Annotated[int, _LIMIT] = 10,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Find what is remembered by its words; facts that were replaced are left out."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_items
     from sestet.services.memory.ledger import Ledger
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         print_items(
             Ledger(database).find(query, limit), as_json, "Nothing that is remembered has these words."
         )
@@ -67,6 +71,7 @@ def search(
 
 @program.command("edit")
 def edit(
+    context: typer.Context,
     item: Annotated[str, _ID],
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall say.")] = "",
     restore: Annotated[
@@ -75,17 +80,18 @@ def edit(
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Correct a row in your own words, or restore a fact that was replaced."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_item
     from sestet.services.memory.ledger import Ledger
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         ledger = Ledger(database)
         print_item(ledger.restore(item) if restore and not text else ledger.edit(item, text), as_json)
 
 
 @program.command("forget")
 def forget(
+    context: typer.Context,
     item: Annotated[str, _ID],
     everywhere: Annotated[
         bool,
@@ -96,11 +102,11 @@ def forget(
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Remove a row for good, with what was made of it, from every index and from the file."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_forgotten
     from sestet.services.memory.forgetting import Forgetting
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         forgetting = Forgetting(database)
         done = forgetting.forget(item, everywhere=everywhere)
         print_forgotten(done, forgetting.scrub(), as_json)
@@ -108,18 +114,19 @@ def forget(
 
 @program.command("export")
 def export(
+    context: typer.Context,
     file: Annotated[
         Path | None, typer.Argument(metavar="FILE", help="Where to write; else to the standard output.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines, as without it.")] = False,
 ) -> None:
     """Write everything that is remembered as JSON lines."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.clean import escape_json
     from sestet.services.memory.ledger import Ledger
     from sestet.services.memory.transfer import export_lines
 
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         lines = [escape_json(line) for line in export_lines(Ledger(database))]
     if file is None:
         for line in lines:
@@ -133,11 +140,12 @@ def export(
 
 @program.command("import")
 def import_file(
+    context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - is the input.")],
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
-    from sestet.cli.opening import open_database
+    from sestet.cli.opening import open_storage
     from sestet.cli.show.console import print_json
     from sestet.core.errors import PersonError
     from sestet.services.memory.transfer import import_lines
@@ -146,7 +154,7 @@ def import_file(
         lines = sys.stdin.readlines() if str(file) == "-" else file.read_text("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
-    with open_database() as database:
+    with open_storage(context) as (_, database):
         done = import_lines(database, lines)
     if as_json:
         print_json(done._asdict())

@@ -50,17 +50,10 @@ class Storage(NamedTuple):
 def open_storage(context: typer.Context) -> Generator[Storage]:
     """The database of these settings, for what needs no agents."""
     settings = load(context).settings
-    with open_database(power=settings.storage.durability == "power") as database:
-        yield Storage(settings, database)
-
-
-@contextmanager
-def open_database(*, power: bool = False) -> Generator[Database]:
-    """The person's data alone, for what needs no settings."""
     _keep_log()
-    database = Database(data_directory() / FILE_NAME, power=power)
+    database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
     try:
-        yield database
+        yield Storage(settings, database)
     finally:
         database.close()
 

@@ -1,4 +1,4 @@
-"""Takes words out of what was recorded, and their traces out of the file."""
+"""Takes words out of what was recorded."""
 
 import json
 import re

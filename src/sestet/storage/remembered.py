@@ -1,5 +1,6 @@
 """One full-text index over facts, observations and reflections: what of it has to do with some words."""
 
+import json
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -50,6 +51,16 @@ class RememberedIndex:
         )
         asked = _stems(query)
         return [Match(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+
+    def counting_facts(self, passage_ids: Sequence[int]) -> list[int]:
+        """The facts behind some passages, in the same order; those that were replaced are left out."""
+        rows = self._database.execute(
+            """SELECT item_id FROM json_each(?) JOIN passages ON passages.id = value
+               WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY key""",
+            (json.dumps(passage_ids),),
+        )
+        return [memory_id for (memory_id,) in rows]
 
     def quoting(self, text: str) -> list[tuple[Kind, int]]:
         """Observations and reflections that hold a text word for word, whatever its case."""

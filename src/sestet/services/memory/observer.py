@@ -66,6 +66,10 @@ class Observer:
     def after_turn(self, session_id: str) -> None:
         """A turn has ended, and whoever reads it has everything."""
         self._fresh[session_id] = None
+        self.wake()
+
+    def wake(self) -> None:
+        """An earlier process may have left something."""
         self._worker.wake()
 
     async def close(self) -> None:

@@ -1,13 +1,17 @@
 """What has to do with a message: for the tool that recalls, and for the section in the prompt."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
+from sestet.services.embedding.work import Embedding
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.database import Database
+from sestet.storage.full_text import telling_words
 from sestet.storage.memories import MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
 from sestet.storage.remembered import Kind, Match, RememberedIndex
@@ -15,6 +19,9 @@ from sestet.storage.remembered import Kind, Match, RememberedIndex
 #: A row that shares less of its words with the message stays out of the prompt.
 _RELEVANT = 0.3
 _CANDIDATES = 30
+# Reciprocal rank fusion, as in retrieval: two good places count more than one first place.
+_CONSTANT = 60
+_MEANING_WEIGHT = 0.5
 
 #: The letter that an id begins with; the number follows: ``m3``.
 LETTERS: dict[Kind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
@@ -35,9 +42,12 @@ class _Line(NamedTuple):
 
 
 class Recall:
-    """Finds what is remembered. The one place where a search is chosen: full text, for now."""
+    """Finds what is remembered: by its words, and by its meaning where there is an embedding."""
 
-    def __init__(self, database: Database, prompt_tokens: int = 0) -> None:
+    def __init__(
+        self, database: Database, prompt_tokens: int = 0, embedding: Embedding | None = None
+    ) -> None:
+        self._embedding = embedding
         self._index = RememberedIndex(database)
         self._memories = MemoryStore(database)
         self._observations = ObservationStore(database)
@@ -45,7 +55,25 @@ class Recall:
 
     async def facts(self, query: str, limit: int) -> list[MemoryRow]:
         """The facts that answer a question, the best first; those that were replaced are left out."""
-        return self._memories.find(query, limit)
+        by_words = self._memories.find(query, limit)
+        by_meaning = await self._near(query, limit) if telling_words(query) else []
+        scores: dict[int, float] = defaultdict(float)
+        for weight, ids in ((1.0, [row.id for row in by_words]), (_MEANING_WEIGHT, by_meaning)):
+            for rank, memory_id in enumerate(ids, 1):
+                scores[memory_id] += weight / (_CONSTANT + rank)
+        best = sorted(scores, key=lambda memory_id: (-scores[memory_id], -memory_id))[:limit]
+        found = (self._memories.get(memory_id) for memory_id in best)
+        return [row for row in found if row is not None]
+
+    async def _near(self, query: str, limit: int) -> list[int]:
+        """The facts that are nearest in meaning; none when that cannot be told."""
+        if self._embedding is None:
+            return []
+        try:
+            near = await self._embedding.nearest(query, 2 * limit, _is_fact)
+        except EmbeddingError:
+            return []
+        return self._index.counting_facts([match.passage_id for match in near])[:limit]
 
     def section(self, message: str) -> Recollection | None:
         """What the root agent is shown beside a message; None when nothing has to do with it."""
@@ -81,6 +109,10 @@ class Recall:
         if match.kind == "observations":
             return self._observations.observation(match.id)
         return self._observations.reflection(match.id)
+
+
+def _is_fact(collection: str, session_id: str) -> bool:
+    return collection == "memories"
 
 
 _HOW: dict[Kind, str] = {"memories": "told", "observations": "observed", "reflections": "summed up"}

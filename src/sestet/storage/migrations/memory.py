@@ -1,4 +1,4 @@
-"""12: memory that is observed, reflected on, corrected and traced."""
+"""12: facts that replace others, how far was observed, and one index over all that is remembered."""
 
 # ruff: noqa: S608 - every part of every statement is written here
 
