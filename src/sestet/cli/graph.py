@@ -16,7 +16,9 @@ program = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 _AS_JSON = typer.Option("--json", help="Print JSON.")
 _DIRECTION = typer.Option(help="out: from subject to object; in: against it; both.")
 _PREDICATE = typer.Option("--predicate", metavar="NAME", help="Only these links; may be given several times.")
-_LIMIT = typer.Option(min=1, metavar="N", help="How many facts at most.")
+#: No number in the database is larger.
+_LARGEST = 2**63 - 1
+_LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many facts at most.")
 
 
 class _Opened(NamedTuple):
@@ -114,8 +116,12 @@ def predicates(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = Fals
 @program.command("review")
 def review(
     context: typer.Context,
-    accept: Annotated[list[int] | None, typer.Option(metavar="ID", help="Put it into the graph.")] = None,
-    reject: Annotated[list[int] | None, typer.Option(metavar="ID", help="Never propose it again.")] = None,
+    accept: Annotated[
+        list[int] | None, typer.Option(max=_LARGEST, metavar="ID", help="Put it into the graph.")
+    ] = None,
+    reject: Annotated[
+        list[int] | None, typer.Option(max=_LARGEST, metavar="ID", help="Never propose it again.")
+    ] = None,
     accept_all: Annotated[bool, typer.Option("--accept-all", help="Put everything into the graph.")] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
@@ -157,7 +163,8 @@ def _opened(app: "App") -> _Opened:
 
 def _known(opened: _Opened, name: str) -> str:
     """A predicate that is declared, or that some fact has."""
-    return _declared(opened, name, opened.graph.used_predicates())
+    known = opened.extraction.predicates.knows(name)
+    return _declared(opened, name, None if known else opened.graph.used_predicates())
 
 
 def _declared(opened: _Opened, name: str, also: "dict[str, int] | None" = None) -> str:
@@ -276,7 +283,7 @@ async def _remove(context: typer.Context, fact: list[str]) -> None:
     from sestet.cli.opening import open_app
     from sestet.core.errors import PersonError
 
-    if not (len(fact) == 3 or (len(fact) == 1 and fact[0].isdecimal())):
+    if not (len(fact) == 3 or (len(fact) == 1 and fact[0].isdecimal() and int(fact[0]) <= _LARGEST)):
         raise typer.BadParameter("give the number of a fact, or its subject, predicate and object")
     async with open_app(context) as app:
         opened = _opened(app)

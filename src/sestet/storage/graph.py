@@ -142,6 +142,8 @@ class GraphStore:
 
     def remove(self, subject: str, predicate: str, object: str) -> TripleRow | None:
         """Take one fact out for good, and return what it was; texts that say it do not bring it back."""
+        if not (subject and predicate and object):
+            return None
         with self._database.transaction():
             if not (found := self.query(subject, predicate, object, 1)):
                 return None
@@ -174,6 +176,7 @@ class GraphStore:
         steps: list[Step] = []
         depths: dict[str, int] = {}
         for row in rows[:limit]:
+            # Behind the columns of a fact stand its two ends and the number of steps.
             away = row[14]
             steps.append(Step(_row(row), away))
             # Facts come by depth, so a node that was not met before is exactly as far as its fact.

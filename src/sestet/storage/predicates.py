@@ -35,6 +35,9 @@ class Predicates:
         self.declared = tuple(dict.fromkeys(name for name in names.values() if name not in NAMED))
         self.names = NAMED + self.declared
 
+    def knows(self, text: str) -> bool:
+        return predicate_name(text) in self.names
+
     def require(self, text: str, also: Iterable[str] = ()) -> str:
         """The one spelling of a predicate that is known here, or that is among the others."""
         name = predicate_name(text)

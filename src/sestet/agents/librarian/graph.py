@@ -228,7 +228,9 @@ def _declared(predicates: Predicates, name: str, also: Iterable[str] = ()) -> st
 
 def _known(graph: GraphStore, predicates: Predicates, name: str) -> str:
     """A predicate that is declared, or that some fact was stored with when it was."""
-    return _declared(predicates, given(name, "predicate", 100), graph.used_predicates())
+    name = given(name, "predicate", 100)
+    # Counting what is in use takes a moment, and is needed for a strange name alone.
+    return _declared(predicates, name, () if predicates.knows(name) else graph.used_predicates())
 
 
 def _nothing_about(graph: GraphStore, node: str) -> str:
