@@ -200,6 +200,25 @@ async def test_a_text_that_changes_is_read_anew_and_one_that_does_not_keeps_its_
     assert facts(store.open_proposals()) == [("Ben", "works_at", "Acme")]
 
 
+async def test_a_lesson_links_its_trigger_with_its_fix_and_goes_with_it(
+    database: Database, graph: GraphStore, store: ExtractionStore
+) -> None:
+    database.execute(
+        """INSERT INTO learnings VALUES (NULL, 'the build hangs', 'clear the cache', 'it is full',
+               's', 't', 1.0, 0, 0, '[]')"""
+    )
+    await read(store, "on")
+    assert edges(graph) == [
+        ("the build hangs", "caused_by", "it is full"),
+        ("the build hangs", "resolved_by", "clear the cache"),
+    ]
+
+    database.execute("UPDATE learnings SET created_at = 2.0")
+    assert graph.size().facts == 2
+    database.execute("UPDATE learnings SET fix = 'wait'")
+    assert graph.size() == (0, 0)
+
+
 async def test_what_was_found_in_a_text_that_has_changed_meanwhile_is_dropped(
     database: Database, store: ExtractionStore
 ) -> None:
