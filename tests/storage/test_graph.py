@@ -1,5 +1,6 @@
 """Facts as triples: each once, found by any part, walked in both directions."""
 
+import sqlite3
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,6 @@ from hypothesis import strategies as st
 
 from sestet.core.errors import ConfigError
 from sestet.core.label import CLEAN, Label, Origin
-from sestet.storage import database as database_module
 from sestet.storage import traversal
 from sestet.storage.database import Database
 from sestet.storage.graph import TOLD, GraphStore, Source
@@ -309,19 +309,19 @@ def _other_end(edge: Edge, node: str, direction: Direction) -> Iterator[str]:
         yield edge.subject
 
 
-def test_facts_of_an_older_file_are_walked_like_new_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(database_module, "MIGRATIONS", MIGRATIONS[:8])
-    old = Database(tmp_path / "old.db")
+def test_facts_of_an_older_file_are_walked_like_new_ones(tmp_path: Path) -> None:
+    old = sqlite3.connect(tmp_path / "old.db")
+    for script in MIGRATIONS[:8]:
+        old.executescript(script)
+    old.execute("PRAGMA user_version = 8")
     for edge in (("Ada", "works_at", "Acme", "ada", "acme"), ("Ben", "works_at", "ACME", "ben", "acme")):
         old.execute(
             """INSERT INTO triples (subject, predicate, object, session_id, turn_id, created_at,
                    subject_key, object_key) VALUES (?, ?, ?, 's', 't', 7.5, ?, ?)""",
             edge,
         )
+    old.commit()
     old.close()
-    monkeypatch.undo()
 
     database = Database(tmp_path / "old.db")
     graph = GraphStore(database)

@@ -331,6 +331,9 @@ CREATE TRIGGER passages_out_of_graph AFTER DELETE ON passages
             WHERE old.collection = 'memories' AND id = old.item_id AND text = old.text)
         AND NOT EXISTS (SELECT 1 FROM knowledge
             WHERE old.collection = 'knowledge' AND id = old.item_id AND content = old.text)
+        AND NOT EXISTS (SELECT 1 FROM learnings
+            WHERE old.collection = 'learnings' AND id = old.item_id AND "trigger" = old.title
+                AND fix || iif(cause = '', '', ' (because ' || cause || ')') = old.text)
     BEGIN
         DELETE FROM extractions WHERE collection = old.collection AND item_id = old.item_id;
         DELETE FROM proposals WHERE collection = old.collection AND item_id = old.item_id;
