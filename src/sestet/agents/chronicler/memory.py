@@ -64,12 +64,12 @@ async def memory_remember(
     recovery="pure",
     examples=(
         "what do i like?",
+        "what do i {query}",
         "what do you know about {query}",
         "what do you remember about {query}",
         "what do you remember",
         "do you remember {query}",
         "what did i tell you about {query}",
-        "what have i told you about {query}",
         "have i told you about {query}",
         "did i tell you {query}",
         "what is my {query}",
