@@ -57,6 +57,14 @@ async def test_what_was_told_is_recalled_with_its_id_and_day(memories: MemorySto
     )
 
 
+@pytest.mark.parametrize("query", ["what do i like?", "my favourite", "what do I enjoy"])
+async def test_what_one_prefers_is_what_one_likes(memories: MemoryStore, recall: Recall, query: str) -> None:
+    await run(memory_remember, memories, fact="I prefer green tea")
+    await run(memory_remember, memories, fact="I live in Oslo")
+
+    assert await run(memory_recall, recall, query=query) == f"You told me:\n- I prefer green tea (m1, {DAY})"
+
+
 async def test_a_fact_keeps_the_turn_it_was_told_in(memories: MemoryStore) -> None:
     await run(memory_remember, memories, fact="I like tea", call=LATER)
 

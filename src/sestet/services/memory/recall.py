@@ -23,6 +23,8 @@ _CANDIDATES = 30
 _CONSTANT = 60
 _MEANING_WEIGHT = 0.5
 
+_LIKING = ("like", "love", "prefer", "enjoy", "favourite", "favorite")
+
 #: The letter that an id begins with; the number follows: ``m3``.
 LETTERS: dict[Kind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
 
@@ -55,7 +57,7 @@ class Recall:
 
     async def facts(self, query: str, limit: int) -> list[MemoryRow]:
         """The facts that answer a question, the best first; those that were replaced are left out."""
-        by_words = self._memories.find(query, limit)
+        by_words = self._memories.find(_with_liking(query), limit)
         by_meaning = await self._near(query, limit) if telling_words(query) else []
         scores: dict[int, float] = defaultdict(float)
         for weight, ids in ((1.0, [row.id for row in by_words]), (_MEANING_WEIGHT, by_meaning)):
@@ -109,6 +111,12 @@ class Recall:
         if match.kind == "observations":
             return self._observations.observation(match.id)
         return self._observations.reflection(match.id)
+
+
+def _with_liking(query: str) -> str:
+    """People tell what they prefer and ask what they like: a question with one of the words is about all."""
+    asked = {word.casefold() for word in telling_words(query)}
+    return query if asked.isdisjoint(_LIKING) else f"{query} {' '.join(_LIKING)}"
 
 
 def _is_fact(collection: str, session_id: str) -> bool:
