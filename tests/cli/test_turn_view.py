@@ -10,10 +10,11 @@ from rich.console import Console
 
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
+from sestet.cli.show.progress import progress_line
 from sestet.cli.show.turn import TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
-from sestet.core.event import Event, TextStreamed, TurnCancelled
+from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, TurnCancelled
 from sestet.models.scripted import ScriptItem
 from tests.cli.hanging import BEGINNING, HangingModel
 from tests.cli.screen import read_screen
@@ -50,6 +51,20 @@ def transfer(agent: str, request: str, *, reply: bool = False) -> ToolCall:
 async def test_an_answer_is_on_the_screen_once_although_it_was_streamed(console: Console) -> None:
     screen = await show_turn(console, ["Good morning to you."], "good morning")
     assert screen == ["", "Good morning to you.", "", "  orchestrator ·"]
+
+
+async def test_a_model_that_is_asked_again_or_replaced_is_told_with_the_reason(console: Console) -> None:
+    stamp = Stamp("s1", "t1", 1, "orchestrator", "", 0.0)
+    for wait, following in ((7.4, "a/1"), (0.3, "a/1"), (0.0, "b/2")):
+        line = progress_line(ModelRetried(stamp, "a/1", "rate_limit", "Slow down.", wait, following))
+        assert line is not None
+        console.print(line.text)
+    assert isinstance(console.file, io.StringIO)
+    assert read_screen(console.file.getvalue()) == [
+        "orchestrator asks a/1 again in 7 s: Slow down.",
+        "orchestrator asks a/1 again: Slow down.",
+        "orchestrator asks b/2 instead of a/1: Slow down.",
+    ]
 
 
 async def test_a_delegation_shows_who_works_and_what_is_called(console: Console) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sestet.config import Settings, as_mapping, data_directory, load_settings, settings_from, settings_schema
+from sestet.config.settings import Secret
 from sestet.core.errors import ConfigError
 from sestet.core.schema import find_problems
 
@@ -155,3 +156,24 @@ def test_data_lives_in_the_xdg_directory_unless_said_otherwise(tmp_path: Path) -
     assert data_directory({"XDG_DATA_HOME": "/data"}) == Path("/data/sestet")
     assert data_directory({"XDG_DATA_HOME": "relative"}) == Path.home() / ".local/share/sestet"
     assert data_directory({"SESTET_HOME": str(tmp_path), "XDG_DATA_HOME": "/data"}) == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "environ", "origin"),
+    [
+        ("sk-1", {}, ("sestet.yaml", "")),
+        ("${MY_KEY}", {"MY_KEY": "sk-1"}, ("sestet.yaml", "MY_KEY")),
+        ("old", {"SESTET_PROVIDERS__HOME__APIKEY": "sk-1"}, ("", "SESTET_PROVIDERS__HOME__APIKEY")),
+    ],
+)
+def test_a_key_knows_where_it_came_from_and_is_not_shown(
+    tmp_path: Path, text: str, environ: dict[str, str], origin: tuple[str, str]
+) -> None:
+    settings = load(tmp_path, f"providers: {{home: {{apiKey: '{text}'}}}}\n", **environ)
+
+    key = settings.providers["home"].api_key
+
+    assert key == "sk-1"
+    assert isinstance(key, Secret)
+    assert (Path(key.file).name, key.variable) == origin
+    assert "sk-1" not in repr(settings)

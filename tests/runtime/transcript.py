@@ -11,6 +11,7 @@ from sestet.core.event import (
     Event,
     MemoryRecalled,
     ModelCalled,
+    ModelRetried,
     TextStreamed,
     ToolCalled,
     ToolFinished,
@@ -46,6 +47,8 @@ def _what(event: Event) -> str:
         case ModelCalled():
             calls = ", ".join(call.name for call in event.calls)
             return f"thinks → {calls or event.text}"
+        case ModelRetried():
+            return f"asks {event.next_model} after {event.failure}"
         case AgentNudged():
             return f"is nudged: {event.reason}"
         case DelegationStarted():

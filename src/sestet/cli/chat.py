@@ -34,6 +34,7 @@ async def _chat(context: typer.Context, session: str, resume: bool) -> int:
     from sestet.cli.talk.session import last_session, name_session, new_session_id
 
     async with open_app(context) as app:
+        app.models.warm_up()
         if resume and (row := last_session(app.journal)):
             session = row.id
         session_id = name_session(app.journal, session) if session else new_session_id(app.journal)

@@ -14,8 +14,7 @@ import typer
 
 from sestet import app
 from sestet.config import Loaded, Settings, data_directory, load_settings
-from sestet.models.offline import OfflineModel
-from sestet.models.vendor import vendor_model
+from sestet.models.choice import check_models
 from sestet.storage.database import FILE_NAME, Database
 
 LOG_NAME = "sestet.log"
@@ -26,9 +25,8 @@ _Result = TypeVar("_Result")
 def load(context: typer.Context, file: Path | None = None) -> Loaded:
     """The settings from this file, the one that ``--config`` names, or the first that is found."""
     loaded = load_settings(file or cast("Path | None", context.obj))
-    if loaded.settings.agent.provider != OfflineModel.name:
-        # A provider that is not there is a mistake in the settings too: found before anything is written.
-        vendor_model(loaded.settings)
+    # A provider that is not there is a mistake in the settings too: found before anything is written.
+    check_models(loaded.settings)
     return loaded
 
 

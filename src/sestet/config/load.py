@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
-from sestet.config.settings import Settings, build_settings, settings_schema
+from sestet.config.settings import Secret, Settings, build_settings, settings_schema
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
 
@@ -32,6 +32,14 @@ _BOOLEANS = {
 _Problems: TypeAlias = dict[tuple[str, ...], str]
 
 
+class _Reading(NamedTuple):
+    """One file that is being read."""
+
+    file: str
+    environ: Mapping[str, str]
+    problems: _Problems
+
+
 class Loaded(NamedTuple):
     settings: Settings
     #: None: no file was found, the defaults hold.
@@ -50,7 +58,8 @@ def load_settings(
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
     if path:
-        values = cast("dict[str, JsonValue]", _interpolated(_read_file(path), schema, environ, (), problems))
+        reading = _Reading(str(path), environ, problems)
+        values = cast("dict[str, JsonValue]", _interpolated(_read_file(path), schema, reading))
     overrides = tuple(
         sorted(name for name in environ if name.startswith(_PREFIX) and name not in _NOT_SETTINGS)
     )
@@ -60,7 +69,9 @@ def load_settings(
             problems[(variable,)] = f"is not a setting{suggest(variable, list(_variables(schema)))}"
             sources[(variable,)] = "environment"
         else:
-            _put(values, key, read_as(_at(schema, key), environ[variable]))
+            member, text = _at(schema, key), environ[variable]
+            secret = member.get("writeOnly") is True
+            _put(values, key, Secret(text, variable=variable) if secret else read_as(member, text))
             sources[key] = f"environment variable {variable}"
     return Loaded(_checked(values, schema, problems, str(path), sources), path, overrides)
 
@@ -115,35 +126,36 @@ def _one_line(error: Exception) -> str:
 
 
 def _interpolated(
-    value: JsonValue,
-    schema: JsonObject,
-    environ: Mapping[str, str],
-    path: tuple[str, ...],
-    problems: _Problems,
+    value: JsonValue, schema: JsonObject, reading: _Reading, path: tuple[str, ...] = ()
 ) -> JsonValue:
     """The value with every ``${VAR}`` replaced, and read as the type that the schema expects."""
     if isinstance(value, dict):
         return {
-            str(name): _interpolated(item, _below(schema, str(name)), environ, (*path, str(name)), problems)
+            str(name): _interpolated(item, _below(schema, str(name)), reading, (*path, str(name)))
             for name, item in value.items()
         }
     if isinstance(value, list):
         return [
-            _interpolated(item, _below(schema, str(index)), environ, (*path, str(index)), problems)
+            _interpolated(item, _below(schema, str(index)), reading, (*path, str(index)))
             for index, item in enumerate(value)
         ]
-    if not isinstance(value, str) or not _VARIABLE.search(value):
+    if not isinstance(value, str):
         return value
+    variables: list[str] = []
 
     def replacement(match: re.Match[str]) -> str:
         if match["escape"]:
             return match[0][1:]
-        found = environ.get(match["name"]) or match["default"]
+        variables.append(match["name"])
+        found = reading.environ.get(match["name"]) or match["default"]
         if found is None:
-            problems[path] = f"the environment variable '{match['name']}' is not set"
+            reading.problems[path] = f"the environment variable '{match['name']}' is not set"
         return found or ""
 
-    return read_as(schema, _VARIABLE.sub(replacement, value))
+    text = _VARIABLE.sub(replacement, value)
+    if schema.get("writeOnly") is True:
+        return Secret(text, reading.file, *variables[:1])
+    return read_as(schema, text) if variables else text
 
 
 def read_as(schema: JsonObject, text: str) -> JsonValue:

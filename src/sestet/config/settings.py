@@ -9,6 +9,22 @@ from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
+_PATIENCE = {"minimum": 0.1}
+
+
+class Secret(str):
+    """A text that is not shown, and knows the file or the environment variable that it was read from."""
+
+    __slots__ = ("file", "variable")
+
+    def __new__(cls, text: str, file: str = "", variable: str = "") -> "Secret":
+        secret = super().__new__(cls, text)
+        secret.file = file
+        secret.variable = variable
+        return secret
+
+    def __repr__(self) -> str:
+        return "'***'" if self else "''"
 
 
 @record
@@ -29,15 +45,26 @@ class AgentSettings(Values):
     )
     provider: Annotated[str, "An id under providers, or 'offline': the small built-in model"] = "offline"
     model: Annotated[str, "The model's name at that provider"] = ""
+    fallback: Annotated[
+        tuple[str, ...], "Models that are asked in this order when that one cannot answer: provider/model"
+    ] = ()
 
 
 @record
 class ProviderSettings(Values):
     """Where models are reached."""
 
-    type: Annotated[Literal["openai"], "The protocol it speaks; most servers speak OpenAI's"] = "openai"
+    type: Annotated[
+        Literal["openai", "anthropic", "google"],
+        "The protocol it speaks; most servers speak OpenAI's",
+    ] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""
     api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
+    # A small machine reads a long prompt for minutes.
+    first_token_seconds: Annotated[float, "Seconds until a reply begins", _PATIENCE] = 300.0
+    idle_seconds: Annotated[float, "Seconds between two pieces of a reply", _PATIENCE] = 120.0
+    call_seconds: Annotated[float, "Seconds until a reply is whole", _PATIENCE] = 600.0
+    retries: Annotated[int, "How often a call that failed for the moment is made again", {"minimum": 0}] = 3
 
 
 @record

@@ -20,6 +20,20 @@ from typing import Literal, TypeAlias
 #: Whether the same call may succeed later, would succeed without one of its texts, or never will.
 EmbeddingFault: TypeAlias = Literal["passing", "text", "lasting"]
 
+#: Why a model gave no reply; what follows from each stands in ``models/retry.py`` and ``models/fallback.py``.
+FailureKind: TypeAlias = Literal[
+    "rate_limit",
+    "transient",
+    "timeout",
+    "context_too_long",
+    "bad_request",
+    "unknown_model",
+    "auth",
+    "quota",
+    "content_filter",
+    "other",
+]
+
 
 class SestetError(Exception):
     """The root of the tree above."""
@@ -62,7 +76,12 @@ class EmbeddingError(SestetError):
 
 
 class ModelError(SestetError):
-    """A model could not give a reply."""
+    """A model could not give a reply; ``retry_after`` is how many seconds it asked to be left alone."""
+
+    def __init__(self, text: str, kind: FailureKind = "other", retry_after: float | None = None) -> None:
+        super().__init__(text)
+        self.kind: FailureKind = kind
+        self.retry_after = retry_after
 
 
 class ScriptError(ModelError):

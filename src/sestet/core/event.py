@@ -3,6 +3,7 @@
 from dataclasses import fields
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
+from sestet.core.errors import FailureKind
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
@@ -80,6 +81,19 @@ class ModelCalled(_Stamped):
     calls: tuple[ToolCall, ...]
     usage: Usage
     milliseconds: float
+
+
+@record
+class ModelRetried(_Stamped):
+    """A model gave no reply, and is asked again, or another in its place."""
+
+    kind: ClassVar[str] = "model_retried"
+    model: str
+    failure: FailureKind
+    text: str
+    #: Seconds until then.
+    wait: float
+    next_model: str
 
 
 @record
@@ -205,6 +219,7 @@ Event: TypeAlias = (
     | MemoryRecalled
     | TextStreamed
     | ModelCalled
+    | ModelRetried
     | AgentNudged
     | DelegationStarted
     | DelegationFinished

@@ -4,6 +4,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
+from sestet.core.errors import FailureKind
 from sestet.core.message import Message, ToolCall
 from sestet.core.tool import Tool
 
@@ -28,12 +29,15 @@ class Usage:
     output_tokens: int = 0
     #: Price in billionths of a dollar: whole numbers add up exactly.
     nano_dollars: int = 0
+    #: How many of the input tokens the vendor had kept from an earlier call, which makes them cheaper.
+    cached_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.nano_dollars + other.nano_dollars,
+            self.cached_tokens + other.cached_tokens,
         )
 
 
@@ -49,9 +53,23 @@ class ModelReply(NamedTuple):
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
+    #: Who gave it, where that is not the model that was asked; empty: the one that was asked.
+    model: str = ""
 
 
-ModelItem: TypeAlias = TextDelta | ModelReply
+class Setback(NamedTuple):
+    """A call failed and another is made: to the same model, or to the next of a list."""
+
+    model: str
+    kind: FailureKind
+    text: str
+    #: Seconds until then.
+    wait: float
+    #: Who is asked then.
+    next_model: str
+
+
+ModelItem: TypeAlias = TextDelta | Setback | ModelReply
 
 
 class Model(Protocol):

@@ -1,11 +1,16 @@
 """Which model each agent has."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from threading import Thread
 
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
+from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
+from sestet.models.fallback import FallbackModel
+from sestet.models.retry import Pacing, RetryingModel
+from sestet.models.vendor import NamedModel, VendorModel, vendor_model
 
 OFFLINE = "offline"
 
@@ -20,49 +25,92 @@ class Models:
         self._tools = {agent.name: agent.tools or () for agent in root.sub_agents or (root,)}
         self._specs = specs
         self._built: dict[tuple[str, str], Model] = {}
-        self.default = given or self._build(settings.agent.provider, settings.agent.model)
+        self._vendors: list[VendorModel] = []
+        self._given = given
+        self.default = given or self._with_fallback(_everybodys(settings))
         self._own: dict[str, Model] = {}
         if given is None:
             for name in settings.agents:
-                self._own[name] = self._build(*_named(settings, name))
+                self._own[name] = self._with_fallback(_own(settings, name))
 
     def of(self, agent_name: str) -> Model:
         return self._own.get(agent_name, self.default)
 
-    def _build(self, provider: str, model: str) -> Model:
-        if (provider, model) not in self._built:
-            self._built[provider, model] = self._make(provider, model)
-        return self._built[provider, model]
+    def warm_up(self) -> None:
+        """Load what the vendors need while the person is still writing: it takes more than a second."""
+        if self._vendors:
+            # A thread that the interpreter waits for: what is being loaded must not be torn down under it.
+            Thread(target=self._open_vendors, name="warm-up").start()
 
-    def _make(self, provider: str, model: str) -> Model:
-        if provider == OFFLINE:
+    def _open_vendors(self) -> None:
+        for vendor in self._vendors:
+            # Whoever asks the model is told.
+            with suppress(ModelError):
+                vendor.open()
+
+    def _with_fallback(self, named: NamedModel) -> Model:
+        first, *others = dict.fromkeys(self._build(each) for each in (named, *_fallbacks(self._settings)))
+        # The built-in model does not fail.
+        return FallbackModel([first, *others]) if others and named.provider != OFFLINE else first
+
+    def _build(self, named: NamedModel) -> Model:
+        key = (named.provider, named.model)
+        if key not in self._built:
+            self._built[key] = self._make(named)
+        return self._built[key]
+
+    def _make(self, named: NamedModel) -> Model:
+        if named.provider == OFFLINE:
             from sestet.models.offline import OfflineModel
 
             return OfflineModel(self._specs, self._tools)
-        return _vendor(self._settings, provider, model)
+        vendor = vendor_model(self._settings, named)
+        self._vendors.append(vendor)
+        return RetryingModel(vendor, Pacing(self._settings.providers[named.provider].retries))
 
     async def close(self) -> None:
-        for model in {id(model): model for model in (self.default, *self._built.values())}.values():
-            await model.close()
+        for model in (self._given, *self._built.values()):
+            if model:
+                await model.close()
 
 
 def check_models(settings: Settings) -> None:
     """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
-    named = {
-        (settings.agent.provider, settings.agent.model),
-        *(_named(settings, name) for name in settings.agents),
-    }
-    for provider, model in sorted(named):
-        if provider != OFFLINE:
-            _vendor(settings, provider, model)
+    problems: list[str] = []
+    for named in _all_named(settings):
+        if named.provider != OFFLINE:
+            try:
+                vendor_model(settings, named)
+            except ConfigError as error:
+                problems += error.problems
+    if problems:
+        raise ConfigError(list(dict.fromkeys(problems)))
 
 
-def _named(settings: Settings, agent_name: str) -> tuple[str, str]:
-    own = settings.agents[agent_name]
-    return own.provider or settings.agent.provider, own.model or settings.agent.model
+def _all_named(settings: Settings) -> Iterator[NamedModel]:
+    yield _everybodys(settings)
+    for name in settings.agents:
+        yield _own(settings, name)
+    yield from _fallbacks(settings)
 
 
-def _vendor(settings: Settings, provider: str, model: str) -> Model:
-    from sestet.models.vendor import vendor_model
+def _everybodys(settings: Settings) -> NamedModel:
+    return NamedModel(settings.agent.provider, settings.agent.model.strip(), "agent.provider", "agent.model")
 
-    return vendor_model(replace(settings, agent=replace(settings.agent, provider=provider, model=model)))
+
+def _own(settings: Settings, agent_name: str) -> NamedModel:
+    own, everybodys = settings.agents[agent_name], _everybodys(settings)
+    key = f"agents.{agent_name}"
+    return NamedModel(
+        own.provider or everybodys.provider,
+        own.model.strip() or everybodys.model,
+        f"{key}.provider" if own.provider else everybodys.provider_key,
+        f"{key}.model" if own.model else everybodys.model_key,
+    )
+
+
+def _fallbacks(settings: Settings) -> Iterator[NamedModel]:
+    for text in settings.agent.fallback:
+        # Some vendors' names of models have a slash themselves; an id of a provider has none.
+        provider, _, model = text.strip().partition("/")
+        yield NamedModel(provider, model.strip(), "agent.fallback", "agent.fallback")

@@ -1,12 +1,12 @@
-"""Says in one sentence for the person why a vendor's model gave no reply."""
+"""Why a vendor's model gave no reply: the kind of failure, and one sentence for the person."""
 
 import json
-from dataclasses import dataclass, field
-from typing import cast
-from urllib.parse import urlsplit
+import re
+from typing import NamedTuple, cast
 
 from pydantic_ai.exceptions import (
     AgentRunError,
+    ContentFilterError,
     ModelAPIError,
     ModelAuthenticationError,
     ModelConnectionError,
@@ -16,105 +16,173 @@ from pydantic_ai.exceptions import (
     ModelQuotaExceededError,
     ModelRateLimitError,
     ModelRequestRejectedError,
+    ModelRequestTimeout,
+    ModelServerError,
     ModelTimeoutError,
     ModelUnavailableError,
     UnexpectedModelBehavior,
     UserError,
 )
 
-from sestet.core.errors import ModelError
+from sestet.core.errors import FailureKind, ModelError
+from sestet.models.endpoint import Endpoint
+
+CONNECT_SECONDS = 10.0
 
 #: How much of a server's own words is repeated.
 _QUOTED = 200
 
+
+class _Failure(NamedTuple):
+    kind: FailureKind
+    sentence: str
+
+
+_TOO_LONG = _Failure(
+    "context_too_long",
+    "The conversation is too long for the model '{model}'{status}: lower agent.contextTokens.",
+)
+_WITHHELD = _Failure("content_filter", "The model '{model}' withheld its answer (content filter).")
+_NO_KEY = _Failure("auth", "{server} wants a key, and {key_setting} is empty{status}: {key_remedy}.")
+_UNREACHABLE = _Failure(
+    "transient", "{server} cannot be reached: is it running? The address is {settings}.baseUrl."
+)
+_NOT_CONNECTED = _Failure(
+    "timeout", "{server} did not take the call within {connect:g} seconds: is it running?"
+)
+_SILENT = _Failure("timeout", "{server} sent nothing for {idle:g} seconds ({settings}.idleSeconds).")
+_NOT_BEGUN = _Failure(
+    "timeout", "{server} did not begin its reply within {first:g} seconds ({settings}.firstTokenSeconds)."
+)
+_NOT_DONE = _Failure(
+    "timeout", "{server} did not end its reply within {call:g} seconds ({settings}.callSeconds)."
+)
+_BROKEN_OFF = _Failure("transient", "The connection to {server} broke off before the reply was complete.")
+_OTHER = _Failure("other", "{server} could not be asked: {message}.")
+
 #: The first class that fits decides, so a subclass stands before its parent.
-_SENTENCES: tuple[tuple[type[Exception], str], ...] = (
-    (ModelAuthenticationError, "{server} does not accept the key in {settings}.apiKey{status}."),
+_FAILURES: tuple[tuple[type[Exception], _Failure], ...] = (
+    (
+        ModelAuthenticationError,
+        _Failure("auth", "{server} does not accept the key in {key_origin}{status}: {key_remedy}."),
+    ),
     (
         ModelNotFoundError,
-        "{server} does not know the model '{model}'{status}: check agent.model, "
-        "and {settings}.baseUrl if the name is right.",
+        _Failure(
+            "unknown_model",
+            "{server} does not know the model '{model}'{status}: check agent.model, "
+            "and {settings}.baseUrl if the name is right.",
+        ),
+    ),
+    (ModelContextWindowExceededError, _TOO_LONG),
+    (ModelRequestRejectedError, _Failure("bad_request", "{server} did not accept the request{status}.")),
+    (
+        ModelRateLimitError,
+        _Failure("rate_limit", "{server} has been asked too often{status}: wait {wait}, then ask again."),
     ),
     (
-        ModelContextWindowExceededError,
-        "The conversation is too long for the model '{model}'{status}: lower agent.contextTokens.",
+        ModelQuotaExceededError,
+        _Failure("quota", "{server} says that the account has no credit left{status}."),
     ),
-    (ModelRequestRejectedError, "{server} did not accept the request{status}."),
-    (ModelRateLimitError, "{server} has been asked too often{status}: wait {wait}, then ask again."),
-    (ModelQuotaExceededError, "{server} says that the account has no credit left{status}."),
-    (ModelUnavailableError, "{server} is not available at the moment{status}: try again later."),
-    (ModelHTTPError, "{server} failed{status}."),
-    (ModelAPIError, "{server} did not finish its reply: {message}."),
-    (UnexpectedModelBehavior, "{server} sent nothing that is a reply ({message}): check {settings}.baseUrl."),
+    (
+        ModelUnavailableError,
+        _Failure("transient", "{server} is not available at the moment{status}: try again later."),
+    ),
+    (ModelServerError, _Failure("transient", "{server} failed{status}.")),
+    (ModelHTTPError, _Failure("other", "{server} failed{status}.")),
+    (ModelAPIError, _Failure("transient", "{server} did not finish its reply: {message}.")),
+    (ContentFilterError, _WITHHELD),
+    (
+        UnexpectedModelBehavior,
+        _Failure("other", "{server} sent nothing that is a reply ({message}): check {settings}.baseUrl."),
+    ),
 )
-_NO_KEY = "{server} wants a key, and {settings}.apiKey is empty{status}."
-_UNREACHABLE = "{server} cannot be reached: is it running? The address is {settings}.baseUrl."
-_NOT_CONNECTED = "{server} did not take the call within {connect:g} seconds: is it running?"
-_SILENT = "{server} sent nothing for {idle:g} seconds."
-_BROKEN_OFF = "The connection to {server} broke off before the reply was complete."
-_OTHER = "{server} could not be asked: {message}."
+
+#: How servers on one's own machine word it, which have no code for it.
+_SAYS_TOO_LONG = re.compile(r"context.?(size|length|window)|too many tokens", re.IGNORECASE)
+#: Google's way to say when to come back.
+_RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Whom a model call goes to, in the words of the settings."""
+def explain(endpoint: Endpoint, error: AgentRunError | UserError | TimeoutError) -> ModelError:
+    """The error for the person. It does not refer to the vendor's own, which may quote the key."""
+    body = error.body if isinstance(error, ModelAPIError) else None
+    said = _said(endpoint, body)
+    kind, sentence = _failure(endpoint, error, said)
+    status = error.status_code if isinstance(error, ModelHTTPError) else None
+    wait = _retry_after(error)
+    settings = endpoint.settings
+    message = "" if isinstance(error, TimeoutError) else error.message
+    text = sentence.format(
+        server=endpoint.server,
+        settings=f"providers.{endpoint.provider_id}",
+        key_setting=endpoint.key_setting,
+        key_origin=endpoint.key_origin,
+        key_remedy=endpoint.key_remedy,
+        model=endpoint.model,
+        status=f" (status {status})" if status else "",
+        wait="a while" if wait is None else f"{wait:.0f} seconds",
+        connect=CONNECT_SECONDS,
+        first=settings.first_token_seconds,
+        idle=settings.idle_seconds,
+        call=settings.call_seconds,
+        message=_shown(endpoint, message.rstrip(".")),
+    )
+    return ModelError(f"{text} It said: {said}" if said else text, kind, wait)
 
-    provider_id: str
-    model: str
-    base_url: str
-    api_key: str = field(repr=False)
-    connect_timeout: float
-    idle_timeout: float
 
-    @property
-    def address(self) -> str:
-        """The base address without a name and password that may stand in it."""
-        parts = urlsplit(self.base_url)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+def withheld(endpoint: Endpoint, words: object) -> ModelError:
+    """The error for a reply that the vendor's filter stopped, with the vendor's words if it gave any."""
+    reason = _said(endpoint, words)
+    text = _WITHHELD.sentence.format(model=endpoint.model)
+    return ModelError(f"{text} It said: {reason}" if reason else text, _WITHHELD.kind)
 
-    def explain(self, error: AgentRunError | UserError) -> ModelError:
-        """The error for the person. It does not refer to the vendor's own, which may quote the key."""
-        said = self._said(error.body) if isinstance(error, ModelAPIError) else ""
-        status = error.status_code if isinstance(error, ModelHTTPError) else None
-        wait = error.retry_after if isinstance(error, ModelAPIError) else None
-        sentence = self._template(error).format(
-            server=f"'{self.provider_id}' at {self.address}",
-            settings=f"providers.{self.provider_id}",
-            model=self.model,
-            status=f" (status {status})" if status else "",
-            wait="a while" if wait is None else f"{wait:.0f} seconds",
-            connect=self.connect_timeout,
-            idle=self.idle_timeout,
-            message=self._shown(error.message.rstrip(".")),
-        )
-        return ModelError(f"{sentence} It said: {said}" if said else sentence)
 
-    def withheld(self, words: object) -> ModelError:
-        """The error for a reply that the vendor's filter stopped, with the vendor's words if it gave any."""
-        reason = self._said(words)
-        sentence = f"The model '{self.model}' withheld its answer (content filter)."
-        return ModelError(f"{sentence} It said: {reason}" if reason else sentence)
+def _failure(endpoint: Endpoint, error: Exception, said: str) -> _Failure:
+    if isinstance(error, TimeoutError):
+        return _SILENT
+    if isinstance(error, ModelRequestTimeout):
+        return _NOT_BEGUN if error.setting == "first_event_timeout" else _NOT_DONE
+    if isinstance(error, ModelConnectionError):
+        connected = error.phase in ("write", "read")
+        if isinstance(error, ModelTimeoutError):
+            return _SILENT if connected else _NOT_CONNECTED
+        return _BROKEN_OFF if connected else _UNREACHABLE
+    if isinstance(error, ModelAuthenticationError) and not endpoint.settings.api_key:
+        return _NO_KEY
+    found = next((failure for kind, failure in _FAILURES if isinstance(error, kind)), _OTHER)
+    return _TOO_LONG if found.kind == "bad_request" and _SAYS_TOO_LONG.search(said) else found
 
-    def _template(self, error: AgentRunError | UserError) -> str:
-        if isinstance(error, ModelAuthenticationError) and not self.api_key:
-            return _NO_KEY
-        if isinstance(error, ModelConnectionError):
-            connected = error.phase in ("write", "read")
-            if isinstance(error, ModelTimeoutError):
-                return _SILENT if connected else _NOT_CONNECTED
-            return _BROKEN_OFF if connected else _UNREACHABLE
-        return next((sentence for kind, sentence in _SENTENCES if isinstance(error, kind)), _OTHER)
 
-    def _said(self, body: object) -> str:
-        """The server's own words: its message where the answer has one, else the answer as it came."""
-        if isinstance(body, dict):
-            answer = cast("dict[str, object]", body)
-            body = answer.get("message") or json.dumps(answer, ensure_ascii=False, default=str)
-        return self._shown(str(body)) if body else ""
+def _retry_after(error: Exception) -> float | None:
+    if not isinstance(error, ModelAPIError):
+        return None
+    if error.retry_after is None and (delay := _RETRY_DELAY.search(str(error.body))):
+        return float(delay[1])
+    return error.retry_after
 
-    def _shown(self, text: str) -> str:
-        line = " ".join(text.split())
-        # Before it is cut: half a key is still a secret.
-        if self.api_key:
-            line = line.replace(self.api_key, "***")
-        return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
+
+def _said(endpoint: Endpoint, body: object) -> str:
+    """The server's own words: its message where the answer has one, else the answer as it came."""
+    if isinstance(body, str):
+        body = _parsed(body)
+    if isinstance(body, dict):
+        answer = cast("dict[str, object]", body)
+        inner = answer.get("error")
+        if isinstance(inner, dict):
+            answer = cast("dict[str, object]", inner)
+        body = answer.get("message") or json.dumps(answer, ensure_ascii=False, default=str)
+    return _shown(endpoint, str(body)) if body else ""
+
+
+def _parsed(body: str) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return body
+
+
+def _shown(endpoint: Endpoint, text: str) -> str:
+    # Before it is cut: half a key is still a secret.
+    line = endpoint.without_secrets(" ".join(text.split()))
+    return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"

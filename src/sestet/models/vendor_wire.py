@@ -1,12 +1,11 @@
 """One open client to one vendor's model, and the translation between its messages and ours."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, NoReturn, assert_never, cast
-from urllib.parse import urlsplit
 
-from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 from pydantic_ai.direct import model_request_stream
 from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
@@ -26,10 +25,7 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.messages import ModelRequest as VendorRequest
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.profiles.openai import OpenAIModelProfile
-from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
 from sestet.core.errors import ModelError
@@ -37,23 +33,10 @@ from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCa
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.models.vendor_errors import Endpoint
+from sestet.models.endpoint import Endpoint
+from sestet.models.vendor_clients import letting_go, open_client
+from sestet.models.vendor_errors import explain, withheld
 from sestet.models.vendor_thinking import AnswerFilter
-
-OPENAI_URL = "https://api.openai.com/v1"
-
-_THIS_MACHINE = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-
-#: The client insists on a key, which servers on one's own machine do not ask for.
-_NO_KEY = "none"
-
-_PROFILE = OpenAIModelProfile(
-    # The library sees a thinking tag only when it arrives as a piece of its own, and then misses an end tag
-    # that does not: the answer is lost. AnswerFilter has that task, so it is switched off here.
-    thinking_tags=("", ""),
-    # Without it, a stream that ends too early passes for a whole reply.
-    openai_chat_streaming_requires_finish_reason=True,
-)
 
 
 class Wire:
@@ -61,41 +44,33 @@ class Wire:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = AsyncOpenAI(
-            api_key=endpoint.api_key or _NO_KEY,
-            base_url=endpoint.base_url,
-            http_client=DefaultAsyncHttpxClient(
-                timeout=Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout),
-                # A proxy of the environment is for the world outside: it cannot reach this machine's servers.
-                mounts=dict.fromkeys(_THIS_MACHINE),
-            ),
-            # Whoever runs the turn decides what is asked again: here a call is one request on the wire.
-            max_retries=0,
+        self._client = open_client(endpoint)
+        settings = endpoint.settings
+        self._settings = ModelSettings(
+            first_event_timeout=settings.first_token_seconds, request_timeout=settings.call_seconds
         )
-        # The client fills these from the environment, and would tell them to servers they do not belong to.
-        self._client.organization = self._client.project = None
-        self._client._custom_headers = {}  # pyright: ignore[reportPrivateUsage] - no other way to empty it
-        if urlsplit(endpoint.base_url).hostname == urlsplit(OPENAI_URL).hostname:
-            provider = OpenAIProvider(openai_client=self._client)
-        else:
-            provider = OpenAICompatibleProvider(endpoint.provider_id, openai_client=self._client)
-        self._model = OpenAIChatModel(endpoint.model, provider=provider, profile=_PROFILE)
+        self._settings.update(self._client.settings)
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         answer = AnswerFilter()
         pieces: list[str] = []
         try:
-            async with self._ask(request) as events:
-                async for event in events:
+            async with letting_go(self._ask(request)) as events:
+                arriving = aiter(events)
+                # The library watches over the time until the first one.
+                event = await anext(arriving, None)
+                while event is not None:
                     if piece := answer.feed(_text_of(event)):
                         pieces.append(piece)
                         yield TextDelta(piece)
+                    async with asyncio.timeout(self._endpoint.settings.idle_seconds):
+                        event = await anext(arriving, None)
             if tail := answer.end():
                 pieces.append(tail)
                 yield TextDelta(tail)
             outcome = self._outcome("".join(pieces), events.get())
-        except (AgentRunError, UserError) as error:
-            outcome = self._endpoint.explain(error)
+        except (AgentRunError, UserError, TimeoutError) as error:
+            outcome = explain(self._endpoint, error)
         # Outside of the except block: no traceback can then lead to the vendor's error and what it quotes.
         if isinstance(outcome, ModelError):
             raise outcome
@@ -104,16 +79,20 @@ class Wire:
     def _ask(self, request: ModelRequest) -> AbstractAsyncContextManager[StreamedResponse]:
         messages, parameters = to_messages(request.messages), to_parameters(request)
         return model_request_stream(
-            self._model, messages, model_request_parameters=parameters, instrument=False
+            self._client.model,
+            messages,
+            model_settings=self._settings,
+            model_request_parameters=parameters,
+            instrument=False,
         )
 
     def _outcome(self, text: str, response: ModelResponse) -> ModelReply | ModelError:
         if response.finish_reason == "content_filter":
-            return self._endpoint.withheld((response.provider_details or {}).get("refusal"))
+            return withheld(self._endpoint, (response.provider_details or {}).get("refusal"))
         return ModelReply(text, to_calls(response.parts), to_usage(response))
 
     async def close(self) -> None:
-        await self._client.close()
+        await self._client.connections.aclose()
 
 
 def to_parameters(request: ModelRequest) -> ModelRequestParameters:
@@ -204,7 +183,8 @@ def _refuse(constant: str) -> NoReturn:
 
 
 def to_usage(response: ModelResponse) -> Usage:
-    return Usage(response.usage.input_tokens, response.usage.output_tokens, _price(response))
+    used = response.usage
+    return Usage(used.input_tokens, used.output_tokens, _price(response), used.cache_read_tokens)
 
 
 def _price(response: ModelResponse) -> int:

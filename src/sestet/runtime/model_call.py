@@ -5,10 +5,11 @@ import time
 from contextlib import aclosing
 
 from sestet.core.errors import ModelError, SestetError
-from sestet.core.event import ModelCalled, TextStreamed
+from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
 from sestet.core.message import ToolCall
-from sestet.core.model import Model, ModelReply, ModelRequest, TextDelta
+from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta
 from sestet.core.tool import Tool
+from sestet.runtime.compaction import shortened
 from sestet.runtime.reading import RejectFilter
 from sestet.runtime.turn import AgentRun, Turn
 
@@ -23,17 +24,35 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
         return _spent(turn, run, ModelReply(recorded.text, recorded.calls, recorded.usage))
     turn.spend_model_call()
     await turn.settle()
-    request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     started = time.monotonic()
+    try:
+        reply = await _ask(turn, run, model, tools)
+    except ModelError as error:
+        _make_room(turn, run, model, error)
+        reply = await _ask(turn, run, model, tools)
+    calls = tuple(ToolCall(c.name, c.arguments, run.new_call_id(), c.malformed) for c in reply.calls)
+    reply = ModelReply(reply.text, calls, reply.usage, reply.model or model.name)
+    milliseconds = (time.monotonic() - started) * 1000
+    stamp = turn.stamp(run.agent.name, run.delegation_id)
+    turn.record(ModelCalled(stamp, reply.model, reply.text, reply.calls, reply.usage, milliseconds))
+    return _spent(turn, run, reply)
+
+
+async def _ask(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
+    """One reply, its text shown as it comes."""
+    request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     visible = RejectFilter()
     reply: ModelReply | None = None
     try:
         async with aclosing(model.stream(request)) as stream:
             async for item in stream:
-                if isinstance(item, TextDelta):
-                    _show(turn, run, visible.feed(item.text))
-                else:
-                    reply = item
+                match item:
+                    case TextDelta():
+                        _show(turn, run, visible.feed(item.text))
+                    case Setback():
+                        turn.record(ModelRetried(turn.stamp(run.agent.name, run.delegation_id), *item))
+                    case ModelReply():
+                        reply = item
     except SestetError:
         raise
     except Exception as error:
@@ -42,12 +61,20 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
     if reply is None:
         raise ModelError(f"'{model.name}' ended without a reply")
     _show(turn, run, visible.rest())
-    calls = tuple(ToolCall(c.name, c.arguments, run.new_call_id(), c.malformed) for c in reply.calls)
-    reply = ModelReply(reply.text, calls, reply.usage)
-    milliseconds = (time.monotonic() - started) * 1000
+    return reply
+
+
+def _make_room(turn: Turn, run: AgentRun, model: Model, error: ModelError) -> None:
+    """After a context that was too long: a shorter one, or the error again when there is none."""
+    shorter = shortened(run.messages, run.past) if error.kind == "context_too_long" else None
+    if shorter is None:
+        raise error
+    left_out = len(run.messages) - len(shorter)
+    what = f"the oldest {left_out} messages" if left_out else "older results of tools"
+    run.messages, run.past = shorter, max(0, run.past - left_out)
     stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ModelCalled(stamp, model.name, reply.text, reply.calls, reply.usage, milliseconds))
-    return _spent(turn, run, reply)
+    text = f"{error} It is asked again without {what}."
+    turn.record(ModelRetried(stamp, model.name, error.kind, text, 0.0, model.name))
 
 
 def _spent(turn: Turn, run: AgentRun, reply: ModelReply) -> ModelReply:

@@ -170,7 +170,8 @@ class Runner:
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
         label = past.label | recalled.label if recalled else past.label
-        return AgentRun(self._root, [*past.messages, *memory, UserMessage(turn.text)], label=label)
+        messages = [*past.messages, *memory, UserMessage(turn.text)]
+        return AgentRun(self._root, messages, label=label, past=len(past.messages))
 
     def _recall(self, turn: Turn) -> MemoryRecalled | None:
         """What is remembered beside the message. A turn that goes on is shown what it was shown before."""

@@ -43,10 +43,17 @@ class AgentRun:
     """One agent at work: its own context with its label, and what it has already tried."""
 
     def __init__(
-        self, agent: Agent, messages: list[Message], delegation_id: str = "", label: Label = CLEAN
+        self,
+        agent: Agent,
+        messages: list[Message],
+        delegation_id: str = "",
+        label: Label = CLEAN,
+        past: int = 0,
     ) -> None:
         self.agent = agent
         self.messages = messages
+        #: How many of them are from earlier turns.
+        self.past = past
         self.delegation_id = delegation_id
         self.label = label
         self.usage = Usage()

@@ -13,6 +13,7 @@ from sestet.core.event import (
     Event,
     MemoryRecalled,
     ModelCalled,
+    ModelRetried,
     OutcomeKind,
     TextStreamed,
     ToolCalled,
@@ -88,12 +89,20 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"{event.author}: {said}") if said else None
         case MemoryRecalled():
             return Line(f"recalled {', '.join(event.ids)}")
+        case ModelRetried():
+            return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():
             return Line("the turn goes on")
         case TurnStarted() | TextStreamed() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
             return None
         case _:
             assert_never(event)
+
+
+def _next_call(event: ModelRetried) -> str:
+    if event.next_model != event.model:
+        return f"asks {event.next_model} instead of {event.model}"
+    return f"asks {event.model} again" + (f" in {event.wait:.0f} s" if event.wait >= 1 else "")
 
 
 def _finished_line(event: ToolFinished) -> Line | None:

@@ -1,4 +1,4 @@
-"""A server on loopback that speaks OpenAI's chat completions protocol, and says what a test wants."""
+"""A server on loopback that says to a client of models what a test wants, over real HTTP."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ class Received:
     body: Mapping[str, Any]  # Any: JSON that a test looks into
 
 
-class OpenAIServer:
+class ModelServer:
     """Gives the answers in order, the last one again and again; remembers every request."""
 
     def __init__(self, answers: Sequence[Answer]) -> None:
@@ -45,8 +45,13 @@ class OpenAIServer:
         self.port = 0
 
     @property
+    def root(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        """As it is written for OpenAI's protocol."""
+        return f"{self.root}/v1"
 
     @property
     def body(self) -> Mapping[str, Any]:
@@ -120,8 +125,8 @@ class OpenAIServer:
 
 
 @asynccontextmanager
-async def serve(*answers: Answer) -> AsyncGenerator[OpenAIServer, None]:
-    server = OpenAIServer(answers)
+async def serve(*answers: Answer) -> AsyncGenerator[ModelServer, None]:
+    server = ModelServer(answers)
     listener = await asyncio.start_server(server.accept, "127.0.0.1", 0)
     server.port = listener.sockets[0].getsockname()[1]
     async with listener:
@@ -142,41 +147,6 @@ def refused(status: int, body: object, **headers: str) -> Answer:
     return Answer(
         status=status, body=text, headers={name.replace("_", "-"): headers[name] for name in headers}
     )
-
-
-def text(content: str) -> Mapping[str, object]:
-    return _chunk({"content": content})
-
-
-def reasoning(content: str) -> Mapping[str, object]:
-    return _chunk({"reasoning_content": content})
-
-
-def refusal(content: str) -> Mapping[str, object]:
-    return _chunk({"refusal": content})
-
-
-def call(
-    index: int, arguments: str = "", *, id: str | None = None, name: str | None = None
-) -> Mapping[str, object]:
-    """A fragment of a call: the first one has id and name, the others only more of the arguments."""
-    function = {"arguments": arguments} | ({"name": name} if name else {})
-    head = {"id": id, "type": "function"} if id else {}
-    return _chunk({"tool_calls": [{"index": index, "function": function} | head]})
-
-
-def finish(reason: str = "stop") -> Mapping[str, object]:
-    return _chunk({}, reason)
-
-
-def usage(prompt: int, completion: int) -> Mapping[str, object]:
-    counts = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    return {**_chunk({}), "choices": [], "usage": counts}
-
-
-def _chunk(delta: Mapping[str, object], finish_reason: str | None = None) -> dict[str, object]:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
-    return {"id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
 
 
 def _send_chunk(writer: asyncio.StreamWriter, content: str) -> None:
