@@ -19,7 +19,11 @@ from tests.faults.watched import Death, watched_connections
 
 SECONDS = 20.0
 #: The statements of a turn are counted one by one, so nothing else may go on beside it.
-TURNS_ALONE: Mapping[str, object] = {"embedding": {"provider": "none"}, "graph": {"extraction": "off"}}
+TURNS_ALONE: Mapping[str, object] = {
+    "embedding": {"provider": "none"},
+    "graph": {"extraction": "off"},
+    "observationalMemory": {"enabled": False},
+}
 
 
 @dataclass(frozen=True, slots=True)

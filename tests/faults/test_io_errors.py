@@ -78,6 +78,7 @@ async def test_an_error_at_any_statement_of_a_turn_is_said_and_the_turn_goes_on_
     tmp_path: Path, mode: Mode
 ) -> None:
     for number in range(1, MOST_STATEMENTS):
+        # What goes wrong behind a turn is logged and tried again: here only the turn itself counts.
         home = Home(tmp_path / str(number))
         home.path.mkdir()
         disk = BadDisk(mode)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import sestet
+from sestet.core.errors import StorageError
 from sestet.core.event import ApprovalRequested, Event, MemoryRecalled, ModelCalled, TurnFinished
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.message import MemoryMessage, UserMessage
@@ -235,6 +236,23 @@ async def test_nothing_enters_by_itself_when_it_is_switched_off(
 
     assert [type(event) for event in events[1:] if not isinstance(event, ModelCalled)][-1] is TurnFinished
     assert len(model.requests[0].messages) == 1
+
+
+async def test_memory_that_cannot_be_read_is_said_and_the_turn_goes_on_afterwards(
+    tmp_path: Path, store: Database
+) -> None:
+    MemoryStore(store).add("I like green tea", ORIGIN)
+    store.execute("ALTER TABLE superseded RENAME TO hidden")
+    async with sestet.open({}, home=tmp_path, model=ScriptedModel(["Sencha."])) as app:
+        with pytest.raises(StorageError, match="superseded"):
+            await turn(app, "Which tea should I buy?")
+        store.execute("ALTER TABLE hidden RENAME TO superseded")
+        (row,) = app.unfinished_turns()
+        rest = [event async for event in app.resume_turn(row.id)]
+    store.close()
+
+    assert [event.kind for event in rest][:2] == ["turn_resumed", "memory_recalled"]
+    assert isinstance(rest[-1], TurnFinished)
 
 
 @_BOTH_MODES

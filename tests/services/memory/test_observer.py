@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from sestet.core.errors import ModelError
+from sestet.core.errors import ModelError, StorageError
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.models.scripted import ScriptedModel
 from sestet.services.memory.observer import Observer, Thresholds
@@ -245,6 +245,50 @@ async def test_a_crash_at_any_statement_loses_and_doubles_nothing(tmp_path: Path
         assert sorted(remembered(database).observations) == sorted(expected.observations), at
         assert sorted(remembered(database).reflections) == sorted(expected.reflections), at
         database.close()
+    locks.close()
+
+
+class BadDisk(Database):
+    """One statement fails, as on a disk that is full for a moment."""
+
+    def __init__(self, path: Path) -> None:
+        self.left = NEVER
+        super().__init__(path)
+
+    def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> Rows:
+        self.left -= 1
+        if self.left == 0:
+            raise StorageError("disk I/O error")
+        return super().execute(statement, values)
+
+
+@pytest.mark.slow
+async def test_an_error_at_any_statement_is_made_good_by_the_same_process(tmp_path: Path) -> None:
+    template = Database(tmp_path / "template.db")
+    converse(template)
+    template.close()
+    locks = SessionLocks(tmp_path / "sestet.lock")
+    whole = Database(_copied(tmp_path, "whole.db"))
+    await work(observer(whole, locks))
+    expected = remembered(whole)
+    whole.close()
+
+    has_failed, at = True, 0
+    while has_failed:
+        at += 1
+        database = BadDisk(_copied(tmp_path, "bad.db"))
+        database.left, has_failed = at, False
+        watcher = observer(database, locks)
+        try:
+            await work(watcher)
+        except StorageError:
+            has_failed = True
+            await work(watcher)
+        database.left = NEVER
+        assert sorted(remembered(database).observations) == sorted(expected.observations), at
+        assert sorted(remembered(database).reflections) == sorted(expected.reflections), at
+        database.close()
+    assert at > 50
     locks.close()
 
 
