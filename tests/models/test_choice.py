@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -132,7 +131,9 @@ def test_the_vendor_is_loaded_ahead_when_a_conversation_begins_and_not_before(tm
     assert done.stdout.split() == ["False", "True"]
 
 
-async def test_without_a_vendor_there_is_nothing_to_load_ahead(tmp_path: Path) -> None:
+async def test_without_a_vendor_there_is_nothing_to_load_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sestet.models.choice.Thread", pytest.fail)
     async with sestet.open({}, home=tmp_path) as app:
         app.models.warm_up()
-    assert "warm-up" not in {thread.name for thread in threading.enumerate()}

@@ -35,6 +35,21 @@ async def test_a_conversation_that_is_too_long_is_shown_without_its_older_half_a
     assert said == ["third", "three", "fourth", "four", "fifth"]
 
 
+async def test_each_step_of_a_turn_may_make_it_shorter_by_what_is_still_from_earlier_turns(
+    talk: Conversation,
+) -> None:
+    steps = [TOO_LONG, transfer("operator"), TOO_LONG, "six"]
+    model = ScriptedModel({"orchestrator": ["one", "two", "three", "four", *steps], "operator": ["five"]})
+    conversation = talk(model)
+    for text in ("first", "second", "third", "fourth"):
+        await conversation.begin(text)
+
+    await conversation.say("fifth")
+
+    said = [message.text for message in model.requests[-1].messages]
+    assert said[:4] == ["fourth", "four", "fifth", ""]
+
+
 async def test_it_is_made_shorter_once_and_then_the_turn_fails_with_the_reason(talk: Conversation) -> None:
     conversation = talk(ScriptedModel(["one", TOO_LONG, TOO_LONG]))
     await conversation.begin("first")
