@@ -82,6 +82,21 @@ def test_text_comes_from_a_pipe_as_well(home: Home) -> None:
     assert home.json("knowledge", "show", "Note")["content"] == "two\nlines"
 
 
+def test_passages_are_embedded_at_once_when_somebody_asks_for_it(
+    call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("knowledge", "save", "Hours", "until six")
+    call("knowledge", "save", "Fees", "two euros")
+
+    assert call("knowledge", "embed").out == "2 passages embedded; every passage has its vector.\n"
+    assert json.loads(call("knowledge", "embed", "--json").out) == {"embedded": 0, "embedding_problem": ""}
+
+    monkeypatch.setenv("SESTET_EMBEDDING__PROVIDER", "none")
+    refused = call("knowledge", "embed")
+    assert (refused.code, refused.out) == (1, "")
+    assert "embedding.provider is none" in refused.err
+
+
 def test_documents_are_ingested_found_and_listed_with_their_sources(call: Call, shelf: Path) -> None:
     first = call("knowledge", "ingest", "shelf")
     assert (first.code, first.out, first.err) == (0, "Documents: 2 added in 2 chunks.\n", "")

@@ -1,4 +1,4 @@
-"""The work of ``sestet knowledge ingest``: a bar, and a summary that names what was left out."""
+"""The work of ``sestet knowledge ingest`` and ``embed``: bars, and a summary that names what was left out."""
 
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
@@ -12,7 +12,7 @@ import typer
 from sestet.cli.opening import Storage, open_storage, run
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import open_console, print_json
-from sestet.core.errors import EmbeddingError
+from sestet.core.errors import EmbeddingError, PersonError
 from sestet.services.documents.ingest import Ingestion, Named, Progress, Summary
 from sestet.services.embedding.choice import open_embedding
 from sestet.storage.documents import DocumentStore
@@ -30,7 +30,7 @@ def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_
         try:
             with _bar("files", as_json) as watch:
                 summary = Ingestion(DocumentStore(storage.database)).run(paths, prune=prune, watch=watch)
-            problem = run(_embed(storage, as_json))
+            _, problem = run(_embed(storage, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. What was read is kept; run it again to go on.", err=True)
             return _INTERRUPTED
@@ -43,19 +43,41 @@ def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_
     return 1 if summary.broken else 0
 
 
-async def _embed(storage: Storage, as_json: bool) -> str:
-    """Give every passage its vector now, while somebody watches; why that was not possible, if it was not."""
+def embed_all(context: typer.Context, as_json: bool) -> int:
+    """0 when every passage has its vector afterwards."""
+    with open_storage(context) as storage:
+        if storage.settings.embedding.provider == "none":
+            raise PersonError(
+                "embedding.provider is none, so there are no vectors; set it to local or openai"
+            )
+        try:
+            done, problem = run(_embed(storage, as_json))
+        except KeyboardInterrupt:
+            typer.echo("Stopped. The vectors so far are kept; run it again to go on.", err=True)
+            return _INTERRUPTED
+    if as_json:
+        print_json({"embedded": done, "embedding_problem": problem})
+    elif problem:
+        typer.echo(f"{done} passages embedded, then: {clean(problem)}", err=True)
+    else:
+        typer.echo(f"{done} passages embedded; every passage has its vector.")
+    return 1 if problem else 0
+
+
+async def _embed(storage: Storage, as_json: bool) -> tuple[int, str]:
+    """Give every passage its vector now, while somebody watches; how many got one, and why no more did."""
     embedding = open_embedding(storage.settings.embedding, storage.database)
     if embedding is None:
-        return ""
+        return 0, ""
+    before = embedding.pending()
     try:
         with _bar("vectors", as_json) as watch:
             await embedding.catch_up(watch and (lambda done, total: watch(Progress("", done, total))))
     except EmbeddingError as error:
-        return str(error)
+        return before - embedding.pending(), str(error)
     finally:
         await embedding.close()
-    return ""
+    return before - embedding.pending(), ""
 
 
 @contextmanager

@@ -228,6 +228,14 @@ def ingest(
     raise typer.Exit(ingest_paths(context, paths, prune, as_json))
 
 
+@program.command("embed")
+def embed(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) -> None:
+    """Give every passage its vector now; after a change of embedding.provider, all of them anew."""
+    from sestet.cli.ingesting import embed_all
+
+    raise typer.Exit(embed_all(context, as_json))
+
+
 async def _search(context: typer.Context, query: str, limit: int, as_json: bool) -> None:
     from sestet.cli.opening import open_storage
     from sestet.cli.show.knowledge import print_passages
