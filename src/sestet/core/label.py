@@ -1,16 +1,16 @@
 """Where a value came from: the two flags that travel with every context, and their sources."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonValue
 
 _MOST_SOURCES = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+@record
+class Label(Values):
     """``untrusted``: somebody else's words are in it. ``private``: the person's own data is in it.
 
     Labels are joined with ``|`` and only ever grow.
@@ -21,7 +21,7 @@ class Label:
     sources: tuple[str, ...] = ()
 
     def __or__(self, other: "Label") -> "Label":
-        if other is self or other == CLEAN:
+        if other is self or not (other.untrusted or other.private or other.sources):
             return self
         sources = tuple(dict.fromkeys((*self.sources, *other.sources)))[:_MOST_SOURCES]
         return Label(self.untrusted or other.untrusted, self.private or other.private, sources)

@@ -1,11 +1,11 @@
 """The seam between a turn and any LLM."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias
 
 from sestet.core.errors import FailureKind
 from sestet.core.message import Message, ToolCall
+from sestet.core.record import Values, record
 from sestet.core.tool import Tool
 
 #: A rough measure of text that no model has counted.
@@ -21,8 +21,8 @@ class ModelRequest(NamedTuple):
     tools: tuple[Tool, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+@record
+class Usage(Values):
     """What one model call used."""
 
     input_tokens: int = 0

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias, TypedDict, Unpack, get_type_hints, overlo
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue, object_schema, schema_of
 
 Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
@@ -63,8 +64,8 @@ class Tool:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class CallInfo:
+@record
+class CallInfo(Values):
     """Who is calling; a tool asks for it as its first service: ``async def f(call: CallInfo, /)``."""
 
     session_id: str

@@ -1,7 +1,6 @@
 """Between a call and its effect: the gate, standing answers, and a question to the person."""
 
 import time
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
@@ -26,8 +25,7 @@ class Clearance(NamedTuple):
 GO = Clearance("go")
 
 
-@dataclass(frozen=True, slots=True)
-class Gatekeeper:
+class Gatekeeper(NamedTuple):
     """Decides about calls with the owner's policy and the person's decisions."""
 
     approvals: ApprovalStore

@@ -10,7 +10,6 @@ import os
 import struct
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sestet.storage.database import storage_errors
@@ -21,12 +20,12 @@ _LONGEST_WAIT = 0.2
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 
 
-@dataclass(slots=True)
 class _Place:
     """The waiting line of one session within this process."""
 
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.users = 0
 
 
 class SessionLocks:
