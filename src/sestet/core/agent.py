@@ -1,9 +1,10 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from sestet.core.record import Values, record
 from sestet.core.tool import Tool
 
 ORCHESTRATOR = "orchestrator"
@@ -20,8 +21,8 @@ def normalise_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSpec:
+@record
+class AgentSpec(Values):
     """The plaque on a specialist's door: all that anybody needs to know to send it work."""
 
     name: str
@@ -29,14 +30,14 @@ class AgentSpec:
     #: Tool-name prefixes that it owns. Left empty, they are the keys of ``capabilities``.
     prefixes: tuple[str, ...] = ()
     #: Prefix → the words a person would use for it.
-    capabilities: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
     keywords: tuple[str, ...] = ()
     accepts: str = ""
     returns: str = ""
     cannot: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     #: Another agent's name → when that one is right instead.
-    not_for: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    not_for: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Created even when no tool matches.
     always_include: bool = False
     #: Its own prompt, before the fragments that every specialist gets.
@@ -66,8 +67,8 @@ class RemotePeer(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+@record
+class Agent(Values):
     """A built node of the tree. The orchestrator's ``tools`` is None: it has none and never will."""
 
     name: str

@@ -1,17 +1,18 @@
 """What a model reads and writes: the messages of one context."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple, TypeAlias
 
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+@record
+class ToolCall(Values):
     """A call that a model asks for. ``malformed`` holds arguments that were not a JSON object."""
 
     name: str
-    arguments: JsonObject = field(default_factory=dict[str, str], hash=False)
+    arguments: JsonObject = field(default_factory=dict[str, str])
     id: str = ""
     malformed: str = ""
 

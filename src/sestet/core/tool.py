@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Literal, TypeAlias, TypedDict, Unpack, get_type_hints, overload
 
@@ -19,14 +19,14 @@ Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
 
 
-@dataclass(frozen=True, slots=True)
-class Tool:
+@record
+class Tool(Values):
     """A function that a model may call. What is not declared counts as the worst."""
 
     name: str
     description: str = ""
-    parameters: JsonObject = field(default_factory=lambda: object_schema({}), hash=False)
-    function: ToolFunction | None = field(default=None, hash=False)
+    parameters: JsonObject = field(default_factory=lambda: object_schema({}))
+    function: ToolFunction | None = None
     #: Types of the services that the app puts before the model's arguments.
     needs: tuple[type, ...] = ()
     #: Requests with slots, as a person would say them: ``read the file {path}``.
@@ -40,9 +40,9 @@ class Tool:
     timeout: float = 60.0
     calls_per_turn: int | None = None
     #: Asked after a crash, with the call's arguments: what became of it? None: nothing happened.
-    probe: ToolFunction | None = field(default=None, hash=False)
+    probe: ToolFunction | None = None
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
-    fixed_result: JsonObject | None = field(default=None, hash=False)
+    fixed_result: JsonObject | None = None
 
     def label(self, agent: str) -> Label:
         """What a result adds to the context that reads it, unless it says so itself."""
