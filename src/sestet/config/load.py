@@ -78,6 +78,9 @@ def load_settings(
 
 def settings_from(values: Mapping[str, object]) -> Settings:
     """Settings from a mapping in the file's form (camelCase keys)."""
+    if not values:
+        # Nothing to check, and the schema takes a while to make.
+        return Settings()
     return _checked(cast("JsonObject", values), settings_schema(), {}, "settings", {})
 
 

@@ -20,20 +20,21 @@ _SINGLE = frozenset(
     timezone title university username weight workplace zip
     """.split()  # noqa: SIM905
 )
-_CHOSEN = re.compile(r"^(favou?rite|preferred|current|new|usual|main|default)\b")
-_ATTRIBUTE = re.compile(
+# Compiled on first use: most programs end before anything is remembered.
+_CHOSEN = r"^(favou?rite|preferred|current|new|usual|main|default)\b"
+_ATTRIBUTE = (
     r"^(?P<whose>my|our|the|(?:my|our) \w+'s|\w+'s) (?P<what>[\w' -]+?)"
     r" (?:is|are|was|will be|has changed to|changed to)(?P<now> now)? (?P<value>.+)$"
 )
 #: What the person is or does in one way at a time.
-_FIRST_PERSON = re.compile(
+_FIRST_PERSON = (
     r"^(?:i|we)(?: now| currently)? (?P<verb>live in|live at|live near|work at|work for|work as|am called"
     r"|am named|was born in|was born on|moved to|go to school at|study at)(?: now)? (?P<value>.+)$"
 )
 _MOVED = {"moved to": "live in", "live at": "live in", "live near": "live in", "am named": "am called"}
-_AGE = re.compile(r"^i(?:'m| am)(?: now)? (?P<value>\d+)(?: years old)?$")
-_NEGATION = re.compile(r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren't)\b ?")
-_NO_ANYMORE = re.compile(r" (?:any ?more|any longer|now)$")
+_AGE = r"^i(?:'m| am)(?: now)? (?P<value>\d+)(?: years old)?$"
+_NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren't)\b ?"
+_NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
 
 class Statement(NamedTuple):
@@ -64,12 +65,12 @@ def replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, Label]]
 def read_statement(fact: str) -> Statement | None:
     """What a fact says of what; None when no rule knows its form."""
     text = " ".join(fact.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split()).rstrip(" .!")
-    if found := _AGE.match(text):
+    if found := re.match(_AGE, text):
         return Statement("i am aged", found["value"])
-    if found := _FIRST_PERSON.match(text):
+    if found := re.match(_FIRST_PERSON, text):
         return Statement(f"i {_MOVED.get(found['verb'], found['verb'])}", found["value"])
-    found = _ATTRIBUTE.match(text)
-    if found and (found["what"].split()[-1] in _SINGLE or _CHOSEN.match(found["what"]) or found["now"]):
+    found = re.match(_ATTRIBUTE, text)
+    if found and (found["what"].split()[-1] in _SINGLE or re.match(_CHOSEN, found["what"]) or found["now"]):
         what = re.sub(r"^(?:new|current) ", "", found["what"])
         return Statement(f"{found['whose']} {what.replace('favorite', 'favourite')}", found["value"])
     return _with_polarity(text)
@@ -79,5 +80,5 @@ def _with_polarity(text: str) -> Statement | None:
     """To like tea and not to like tea are about the same, and say yes and no."""
     if not re.match(r"(?:i|we|my|our)\b", text):
         return None
-    positive = _NEGATION.sub("", _NO_ANYMORE.sub("", text))
-    return Statement(positive, "no" if _NEGATION.search(text) else "yes")
+    positive = re.sub(_NEGATION, "", re.sub(_NO_ANYMORE, "", text))
+    return Statement(positive, "no" if re.search(_NEGATION, text) else "yes")

@@ -20,17 +20,15 @@ _SUMMARY = 1_200
 #: Of one message, head and tail: more would only be a tool's output.
 _SHOWN = 4_000
 
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+# Compiled on first use: most programs end before anything is observed.
+_SENTENCE = r"(?<=[.!?])\s+|\n+"
 #: The person speaks of themselves, or of how they want things.
-_STATES = re.compile(
-    r"\b(i|i'm|i've|i'd|my|mine|we|we're|our|call me|always|never|from now on|in future)\b", re.IGNORECASE
+_STATES = r"(?i)\b(i|i'm|i've|i'd|my|mine|we|we're|our|call me|always|never|from now on|in future)\b"
+_ASKS = r"(?i)^(can|could|would|will|do|does|did|is|are|what|who|when|where|why|how|which)\b"
+_SMALL_TALK = (
+    r"(?i)(hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay|yes|no|help|good (morning|evening|night|day))\W*"
 )
-_ASKS = re.compile(r"^(can|could|would|will|do|does|did|is|are|what|who|when|where|why|how|which)\b", re.I)
-_SMALL_TALK = re.compile(
-    r"(hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay|yes|no|help|good (morning|evening|night|day))\W*",
-    re.IGNORECASE,
-)
-_CITED = re.compile(r"^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$", re.IGNORECASE)
+_CITED = r"(?i)^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$"
 
 
 class Draft(NamedTuple):
@@ -92,10 +90,12 @@ class RuleWriter:
 
 def _notable(words: str) -> list[str]:
     """The sentences of a message that state something, or else what was asked."""
-    if _SMALL_TALK.fullmatch(words.strip()):
+    if re.fullmatch(_SMALL_TALK, words.strip()):
         return []
-    sentences = [tidy for part in _SENTENCE.split(words) if (tidy := " ".join(part.split()))]
-    stated = [s for s in sentences if _STATES.search(s) and not s.endswith("?") and not _ASKS.match(s)]
+    sentences = [tidy for part in re.split(_SENTENCE, words) if (tidy := " ".join(part.split()))]
+    stated = [
+        s for s in sentences if re.search(_STATES, s) and not s.endswith("?") and not re.match(_ASKS, s)
+    ]
     if stated:
         return [f"The person said: {_shortened(sentence)}" for sentence in stated[:_MOST_LINES]]
     return [f"The person asked: {_shortened(' '.join(sentences))}"] if sentences else []
@@ -148,7 +148,7 @@ def read_observations(text: str, numbers: set[int]) -> list[Draft]:
     """One draft a line, whatever bullets a model likes; NONE and headings are no observations."""
     drafts: list[Draft] = []
     for line in text.splitlines():
-        found = _CITED.match(line)
+        found = re.match(_CITED, line)
         said = " ".join(found[2].split()).strip("*` ") if found else ""
         if (
             not found
