@@ -1,7 +1,9 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,27 +16,21 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import OFFLINE, Models, check_models
+from sestet.models.choice import Models, check_models
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
-from sestet.services.background import Worker
 from sestet.services.embedding.choice import open_embedding
 from sestet.services.embedding.work import Embedding
-from sestet.services.extraction import AGENT as READER
-from sestet.services.extraction import Extraction
 from sestet.services.files import Files
 from sestet.services.memory.forgetting import Forgetting
-from sestet.services.memory.observer import Observer, Thresholds
 from sestet.services.memory.recall import Recall
-from sestet.services.memory.writing import ModelWriter, RuleWriter
 from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.exchanges import ExchangeStore
-from sestet.storage.extractions import ExtractionStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
@@ -47,6 +43,7 @@ from sestet.storage.passages import PassageStore
 from sestet.storage.predicates import Predicates
 
 if TYPE_CHECKING:
+    from sestet.background import Background
     from sestet.remote.load import LoadedPeers
 
 
@@ -82,7 +79,7 @@ class App:
         self.journal = Journal(database)
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
-        self.extraction = _extraction(settings, database, self.models)
+        self._database = database
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
@@ -93,11 +90,6 @@ class App:
             Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
             _limits(settings),
         )
-        reader = Worker("extraction", self.extraction.step) if self.extraction else None
-        self._observer = _observer(settings, database, self._locks, self.models)
-        # What is observed last is embedded too, so the observer ends first.
-        workers = (self._observer, self.embedding, reader)
-        self._workers = [worker for worker in workers if worker is not None]
         self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
@@ -128,15 +120,23 @@ class App:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
         return self._runner.resume_turn(turn_id, can_ask=can_ask)
 
+    @cached_property
+    def background(self) -> "Background":
+        """The work behind the conversation."""
+        from sestet.background import Background
+
+        return Background(self.settings, self._database, self._locks, self.models)
+
     def wake(self) -> None:
         """Let the work behind the conversation go on, if there is any."""
-        for worker in self._workers:
-            worker.wake()
+        self.background.wake()
+        if self.embedding:
+            self.embedding.wake()
 
     def _after_turn(self, session_id: str) -> None:
-        if self._observer is not None:
-            self._observer.after_turn(session_id)
-        self.wake()
+        self.background.after_turn(session_id)
+        if self.embedding:
+            self.embedding.wake()
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
@@ -161,8 +161,11 @@ class App:
 
     async def rest(self) -> None:
         """Let the work behind the conversation finish its present step, and begin no other."""
-        for worker in self._workers:
-            await worker.close()
+        if "background" in self.__dict__:
+            await self.background.close()
+        # What is observed last is embedded too, so this ends last.
+        if self.embedding:
+            await self.embedding.close()
 
     def release(self) -> None:
         """Let go of the sessions that are held."""
@@ -200,7 +203,9 @@ async def open(
         app = App(settings, database, Additions(tools, specs, model), peers)
         stack.callback(app.release)
         stack.push_async_callback(app.rest)
-        app.wake()
+        # The person comes first: this is made and begun when they are waited for.
+        waking = asyncio.get_running_loop().call_soon(app.wake)
+        stack.callback(waking.cancel)
         yield app
         await app.rest()
         await app.models.close()
@@ -235,21 +240,6 @@ def available_tools(
     return tuple(tool for tool in bound if tool is not None)
 
 
-def _extraction(settings: Settings, database: Database, models: Models) -> Extraction | None:
-    if not settings.graph.enabled:
-        return None
-    model = _real_model(settings, models, READER)
-    store = ExtractionStore(database, GraphStore(database))
-    return Extraction(store, Predicates(settings.graph.predicates), settings.graph.extraction, model)
-
-
-def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
-    """An agent's model for the work in the background; None: the built-in one, so rules do it."""
-    own = settings.agents.get(agent)
-    real = (own and own.provider) or settings.agent.provider
-    return models.of(agent) if real != OFFLINE else None
-
-
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
     problems = [
         f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
@@ -264,16 +254,6 @@ def _history(settings: Settings, journal: Journal, database: Database) -> Histor
         return History(journal, settings.agent.context_tokens)
     recall = Recall(database, memory.prompt_tokens)
     return History(journal, settings.agent.context_tokens, recall.section)
-
-
-def _observer(settings: Settings, database: Database, locks: SessionLocks, models: Models) -> Observer | None:
-    memory = settings.observational_memory
-    if not memory.enabled:
-        return None
-    thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
-    model = _real_model(settings, models, "chronicler")
-    writer = ModelWriter(model) if model else RuleWriter()
-    return Observer(database, locks, writer, thresholds)
 
 
 def _limits(settings: Settings) -> Limits:

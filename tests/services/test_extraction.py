@@ -361,13 +361,13 @@ async def test_what_one_process_left_is_read_by_the_next(tmp_path: Path) -> None
     database.close()
 
     async with sestet.open({"graph": {"extraction": "review"}}, home=tmp_path) as app:
-        assert app.extraction is not None
+        assert app.background.extraction is not None
         await let_others_work()
-        assert app.extraction.store.waiting() == (0, 1)
+        assert app.background.extraction.store.waiting() == (0, 1)
 
 
 async def test_without_a_graph_nothing_is_read(tmp_path: Path) -> None:
     async with sestet.open({"graph": {"enabled": False}}, home=tmp_path) as app:
-        assert (app.graph, app.extraction) == (None, None)
+        assert (app.graph, app.background.extraction) == (None, None)
         async for _ in app.run_turn("s", "remember that Ada works at Acme"):
             pass

@@ -156,9 +156,10 @@ def _direction(text: str) -> "Direction":
 def _opened(app: "App") -> _Opened:
     from sestet.core.errors import PersonError
 
-    if app.graph is None or app.extraction is None:
+    extraction = app.background.extraction
+    if app.graph is None or extraction is None:
         raise PersonError("the graph is switched off; graph.enabled in the settings turns it on")
-    return _Opened(app.graph, app.extraction)
+    return _Opened(app.graph, extraction)
 
 
 def _known(opened: _Opened, name: str) -> str:

@@ -7,10 +7,11 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, cast
+from typing import TypeAlias, cast
 
 from sestet.config.settings import Secret, Settings, build_settings, settings_schema
 from sestet.core.errors import ConfigError
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
 
 FILE_NAME = "sestet.yaml"
@@ -32,7 +33,8 @@ _BOOLEANS = {
 _Problems: TypeAlias = dict[tuple[str, ...], str]
 
 
-class _Reading(NamedTuple):
+@record
+class _Reading(Values):
     """One file that is being read."""
 
     file: str
@@ -40,7 +42,8 @@ class _Reading(NamedTuple):
     problems: _Problems
 
 
-class Loaded(NamedTuple):
+@record
+class Loaded(Values):
     settings: Settings
     #: None: no file was found, the defaults hold.
     file: Path | None

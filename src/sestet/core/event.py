@@ -1,13 +1,12 @@
 """The facts of a turn: one closed union, each written to the journal before anybody sees it."""
 
-from dataclasses import fields
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
-from sestet.core.record import Values, record
+from sestet.core.record import Values, names_of, record
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
@@ -239,4 +238,4 @@ END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled, TurnPaused)
 
 def event_fields(event: type[Event]) -> tuple[str, ...]:
     """The names of an event's own facts, without its stamp."""
-    return tuple(field.name for field in fields(event) if field.name != "stamp")
+    return tuple(name for name in names_of(event) if name != "stamp")

@@ -3,16 +3,17 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
-from sestet.models.fallback import FallbackModel
-from sestet.models.retry import Pacing, RetryingModel
-from sestet.models.vendor import NamedModel, VendorModel, vendor_model
+from sestet.models.named import OFFLINE, NamedModel
 
-OFFLINE = "offline"
+# A program that brings its own model, or has the built-in one, loads none of the others.
+if TYPE_CHECKING:
+    from sestet.models.vendor import VendorModel
 
 
 class Models:
@@ -50,8 +51,11 @@ class Models:
 
     def _with_fallback(self, named: NamedModel) -> Model:
         first, *others = dict.fromkeys(self._build(each) for each in (named, *_fallbacks(self._settings)))
-        # The built-in model does not fail.
-        return FallbackModel([first, *others]) if others and named.provider != OFFLINE else first
+        if not others or named.provider == OFFLINE:  # the built-in model does not fail
+            return first
+        from sestet.models.fallback import FallbackModel
+
+        return FallbackModel([first, *others])
 
     def _build(self, named: NamedModel) -> Model:
         key = (named.provider, named.model)
@@ -64,6 +68,9 @@ class Models:
             from sestet.models.offline import OfflineModel
 
             return OfflineModel(self._specs, self._tools)
+        from sestet.models.retry import Pacing, RetryingModel
+        from sestet.models.vendor import vendor_model
+
         vendor = vendor_model(self._settings, named)
         self._vendors.append(vendor)
         return RetryingModel(vendor, Pacing(self._settings.providers[named.provider].retries))
@@ -79,6 +86,8 @@ def check_models(settings: Settings) -> None:
     problems: list[str] = []
     for named in _all_named(settings):
         if named.provider != OFFLINE:
+            from sestet.models.vendor import vendor_model
+
             try:
                 vendor_model(settings, named)
             except ConfigError as error:

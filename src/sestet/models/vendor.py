@@ -4,28 +4,17 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sestet.config.settings import ProviderSettings, Settings
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import ModelItem, ModelRequest
 from sestet.core.schema import suggest
 from sestet.models.endpoint import Endpoint, install_command
+from sestet.models.named import OFFLINE, NamedModel
 
 if TYPE_CHECKING:
     from sestet.models.vendor_wire import Wire
-
-#: The id of the built-in model: a name that `agent.provider` may have without an entry under `providers`.
-_BUILT_IN = "offline"
-
-
-class NamedModel(NamedTuple):
-    """A model in the words of the settings, with the settings that name it."""
-
-    provider: str
-    model: str
-    provider_key: str
-    model_key: str
 
 
 class VendorModel:
@@ -76,7 +65,7 @@ def vendor_model(settings: Settings, named: NamedModel) -> VendorModel:
     provider = settings.providers.get(named.provider)
     problems: list[str] = []
     if provider is None:
-        near = suggest(named.provider, [*settings.providers, _BUILT_IN])
+        near = suggest(named.provider, [*settings.providers, OFFLINE])
         problems.append(f"{named.provider_key}: {named.provider!r} is not under providers{near}")
     else:
         found = Endpoint(named.provider, named.model, provider).problems()

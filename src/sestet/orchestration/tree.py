@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from sestet.core.agent import ASSISTANT, ORCHESTRATOR, UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import AdaptError, DefinitionError
 from sestet.core.model import Model
+from sestet.core.record import Values, record
 from sestet.core.tool import Tool
 from sestet.orchestration.capability import describe_capabilities, phrases_of
 from sestet.orchestration.partition import in_match_order, partition, require_agent_names, require_distinct
@@ -22,7 +23,8 @@ def _unchanged(tool: Tool, agent_name: str) -> Tool:
     return tool
 
 
-class OrchestrationConfig(NamedTuple):
+@record
+class OrchestrationConfig(Values):
     """All that a tree is built from."""
 
     tools: Sequence[Tool] = ()

@@ -1,10 +1,11 @@
 """Between a call and its effect: the gate, standing answers, and a question to the person."""
 
 import time
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.message import ToolCall
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, judge
@@ -13,7 +14,8 @@ from sestet.runtime.turn import AgentRun, Turn
 from sestet.storage.approvals import ApprovalStore, Question
 
 
-class Clearance(NamedTuple):
+@record
+class Clearance(Values):
     """``go``: run it. ``no``: tell the model why not. ``wait``: a person was asked."""
 
     decision: Literal["go", "no", "wait"]
@@ -25,7 +27,8 @@ class Clearance(NamedTuple):
 GO = Clearance("go")
 
 
-class Gatekeeper(NamedTuple):
+@record
+class Gatekeeper(Values):
     """Decides about calls with the owner's policy and the person's decisions."""
 
     approvals: ApprovalStore

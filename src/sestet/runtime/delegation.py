@@ -1,10 +1,10 @@
 """The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.message import ToolCall
+from sestet.core.record import Values, record
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.prompts import say
@@ -23,7 +23,8 @@ REJECT_TOOL = Tool(
 )
 
 
-class Transfer(NamedTuple):
+@record
+class Transfer(Values):
     """A delegation that may go ahead."""
 
     call: ToolCall
@@ -34,7 +35,8 @@ class Transfer(NamedTuple):
     number: int
 
 
-class Refusal(NamedTuple):
+@record
+class Refusal(Values):
     """A delegation that may not, and what the orchestrator is told. A mistake is the model's own."""
 
     text: str

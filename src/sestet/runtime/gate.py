@@ -6,21 +6,24 @@ Text that did not come from the person never chooses who receives data, money or
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from sestet.core.label import Label
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
 
 
-class Verdict(NamedTuple):
+@record
+class Verdict(Values):
     decision: Literal["allow", "ask", "block"]
     reason: str = ""
     #: Where the text came from that made the question necessary.
     sources: tuple[str, ...] = ()
 
 
-class Allowed(NamedTuple):
+@record
+class Allowed(Values):
     """The owner trusts this target of these tools; with ``private``, also with private data."""
 
     tool: str
@@ -28,7 +31,8 @@ class Allowed(NamedTuple):
     private: bool = False
 
 
-class Policy(NamedTuple):
+@record
+class Policy(Values):
     """The owner's standing word: what is never run, and which targets are known."""
 
     blocked: tuple[str, ...] = ()

@@ -6,9 +6,10 @@ import time
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, NamedTuple, TypeAlias
+from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
+from sestet.core.record import Values, record
 from sestet.services.walk import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, Opened, open_below, quoted
 
 #: Directories that hold what machines wrote. They are searched only when they are named.
@@ -23,7 +24,8 @@ _MATCH_LENGTH = 120
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
 
-class FileLimits(NamedTuple):
+@record
+class FileLimits(Values):
     """How much work one request may cause, and how much text it may bring back."""
 
     entries: int = 200
@@ -34,7 +36,8 @@ class FileLimits(NamedTuple):
     seconds: float = 10.0
 
 
-class Entry(NamedTuple):
+@record
+class Entry(Values):
     """One name in a directory. A file that cannot be looked at has no size."""
 
     name: str
@@ -43,7 +46,8 @@ class Entry(NamedTuple):
     target: str = ""
 
 
-class Listing(NamedTuple):
+@record
+class Listing(Values):
     """The first entries of a directory, with the counts of all of them."""
 
     path: str
@@ -59,7 +63,8 @@ class Listing(NamedTuple):
         return self.directories + self.others - len(self.entries)
 
 
-class Excerpt(NamedTuple):
+@record
+class Excerpt(Values):
     """Some lines of a text file, and how many bytes come after them."""
 
     path: str
@@ -71,7 +76,8 @@ class Excerpt(NamedTuple):
     cut: bool
 
 
-class Match(NamedTuple):
+@record
+class Match(Values):
     """A place where the text stands; line 0 is the name itself."""
 
     path: str
@@ -79,7 +85,8 @@ class Match(NamedTuple):
     text: str
 
 
-class Matches(NamedTuple):
+@record
+class Matches(Values):
     path: str
     found: tuple[Match, ...]
     #: Which limit ended the search early; empty when it went to the end.

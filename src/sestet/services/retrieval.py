@@ -5,6 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
+from sestet.core.record import Values, record
 from sestet.services.embedding.work import Embedding
 from sestet.storage.full_text import match_any, match_phrase, telling_words
 from sestet.storage.graph import node_key
@@ -52,14 +53,16 @@ class Retrieved(NamedTuple):
     problem: str
 
 
-class _Place(NamedTuple):
+@record
+class _Place(Values):
     """Where one way of looking puts a passage, and the value that put it there."""
 
     rank: int
     value: float
 
 
-class _Neighbour(NamedTuple):
+@record
+class _Neighbour(Values):
     rank: int
     why: str
     label: Label

@@ -12,9 +12,9 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from sestet.core.errors import ToolError
+from sestet.core.record import Values, record
 
 MAX_DEPTH = 100
 _MAX_LINKS = 40
@@ -36,7 +36,8 @@ _KINDS = {
 }
 
 
-class Opened(NamedTuple):
+@record
+class Opened(Values):
     """A file or a directory, open for reading, with its path below the root after all links."""
 
     descriptor: int

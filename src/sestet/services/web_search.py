@@ -1,9 +1,10 @@
 """Searches the web through a SearXNG-compatible endpoint that the owner has set."""
 
 import json
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, cast
 
 from sestet.core.errors import ConfigError, ToolError
+from sestet.core.record import Values, record
 
 # What speaks HTTP is loaded where it is used: every start loads this module, and few ask the web.
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ _MEANINGS = {
 }
 
 
-class WebResult(NamedTuple):
+@record
+class WebResult(Values):
     title: str
     url: str
     excerpt: str

@@ -4,9 +4,9 @@ Nothing is indexed while a turn runs. A search first takes in the turns that hav
 """
 
 import json
-from typing import NamedTuple
 
 from sestet.core.label import Label
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_from
@@ -14,7 +14,8 @@ from sestet.storage.labels import label_from
 _INDEXED_AT_ONCE = 500
 
 
-class Exchange(NamedTuple):
+@record
+class Exchange(Values):
     """One turn: ``answered`` is empty when it ended without a reply."""
 
     turn_id: str

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
+from sestet.core.record import Values, record
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, tidy
 from sestet.storage.labels import label_columns, label_from
@@ -30,7 +31,8 @@ class Fact(NamedTuple):
     object: str
 
 
-class Pending(NamedTuple):
+@record
+class Pending(Values):
     """A text that one process has taken on, until the moment given."""
 
     id: int

@@ -7,7 +7,6 @@ What all running turns record within one round of the event loop is written in o
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from typing import NamedTuple, Protocol, cast
 
 from sestet.core.errors import StorageError
@@ -29,6 +28,7 @@ from sestet.core.event import (
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.core.record import Values, names_of, record
 from sestet.storage.database import Database, Rows
 
 _TITLE_LENGTH = 60
@@ -37,7 +37,7 @@ _NEVER = 2**62
 _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 _FIELDS: dict[type, tuple[str, ...]] = {
     **{event: event_fields(event) for event in EVENTS},
-    **{record: tuple(field.name for field in fields(record)) for record in (ToolCall, Usage, Label)},
+    **{record: names_of(record) for record in (ToolCall, Usage, Label)},
 }
 #: Of a result that was recorded before results had labels: the worst.
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
@@ -60,7 +60,8 @@ class SessionRow(NamedTuple):
     turns: int
 
 
-class TurnRow(NamedTuple):
+@record
+class TurnRow(Values):
     id: str
     session_id: str
     number: int

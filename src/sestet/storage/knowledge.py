@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_columns, label_from
@@ -48,7 +49,8 @@ class KnowledgeVersion(NamedTuple):
     label: Label
 
 
-class KnowledgeHit(NamedTuple):
+@record
+class KnowledgeHit(Values):
     """A row, and how well it fits: more is better, 0 where nothing was compared."""
 
     row: KnowledgeRow

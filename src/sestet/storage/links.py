@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sestet.core.label import Label
+from sestet.core.record import Values, record
 from sestet.storage.database import Database
 from sestet.storage.labels import label_from
 
 
-class Link(NamedTuple):
+@record
+class Link(Values):
     """From a node that was named, over a fact, to another."""
 
     key: str

@@ -3,9 +3,10 @@
 import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any
 
 from sestet.core.label import Label, Origin
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Value
 from sestet.storage.labels import label_columns, label_from
 
@@ -15,7 +16,8 @@ _REFLECTION = """SELECT id, text, session_id, turn_id, created_at, level, made_b
     untrusted, private, sources FROM reflections"""
 
 
-class ObservationRow(NamedTuple):
+@record
+class ObservationRow(Values):
     id: int
     text: str
     session_id: str
@@ -27,7 +29,8 @@ class ObservationRow(NamedTuple):
     label: Label
 
 
-class ReflectionRow(NamedTuple):
+@record
+class ReflectionRow(Values):
     """A summary; what it rests on stays where it is."""
 
     id: int
@@ -45,7 +48,8 @@ class ReflectionRow(NamedTuple):
     gathers: tuple[int, ...]
 
 
-class Sources(NamedTuple):
+@record
+class Sources(Values):
     """What a reflection rests on."""
 
     observations: Sequence[int] = ()

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sestet.core.event import Event, TurnFinished, TurnStarted
 from sestet.core.label import CLEAN, Label
 from sestet.core.model import Usage
+from sestet.core.record import Values, record
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 
@@ -27,7 +28,8 @@ class EndedTurn(NamedTuple):
     label: Label
 
 
-class Unobserved(NamedTuple):
+@record
+class Unobserved(Values):
     """The next turns of a session, and the mark they were read at."""
 
     session_id: str
@@ -41,7 +43,8 @@ class Unobserved(NamedTuple):
     late: tuple[str, ...]
 
 
-class WorkSum(NamedTuple):
+@record
+class WorkSum(Values):
     """What the background work has done and used so far."""
 
     runs: int

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from sestet.core.record import Values, record
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any, telling_words
 
@@ -13,7 +14,8 @@ _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST_STEM = 3
 
 
-class Match(NamedTuple):
+@record
+class Match(Values):
     """A row that shares words with a question; ``overlap`` is the share of the shorter of the two."""
 
     kind: Kind

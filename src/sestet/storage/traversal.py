@@ -5,8 +5,9 @@
 import json
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Rows
 
 #: ``out``: from subject to object. ``in``: from object to subject. ``both``: either.
@@ -79,7 +80,8 @@ def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
     """
 
 
-class FoundPath(NamedTuple):
+@record
+class FoundPath(Values):
     triple_ids: tuple[int, ...]
     #: False when the search was given up.
     complete: bool

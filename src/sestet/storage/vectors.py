@@ -3,19 +3,21 @@
 import json
 from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
+from sestet.core.record import Values, record
 from sestet.storage.database import Database
 
 
-class Unembedded(NamedTuple):
+@record
+class Unembedded(Values):
     """A passage that has no vector yet; one of another space counts as none."""
 
     passage_id: int
     text: str
 
 
-class StoredVector(NamedTuple):
+@record
+class StoredVector(Values):
     passage_id: int
     collection: str
     session_id: str

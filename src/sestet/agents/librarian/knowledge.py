@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from hashlib import sha256
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from sestet.agents._shared.text import checked, day, given
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.record import Values, record
 from sestet.core.tool import CallInfo, tool
 from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore
 
@@ -87,7 +88,8 @@ async def search_knowledge(
     return Labelled(text, stored_label("the knowledge base", (row.label for row in found)))
 
 
-class Entry(NamedTuple):
+@record
+class Entry(Values):
     key: str
     content: str
     tags: tuple[str, ...]

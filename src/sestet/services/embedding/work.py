@@ -5,13 +5,16 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TypeAlias, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from sestet.core.errors import EmbeddingError, SestetError
 from sestet.services.background import Worker
 from sestet.services.embedding.embedder import Embedder
-from sestet.services.embedding.nearest import Near, NearestVectors, Wanted
 from sestet.storage.vectors import Unembedded, VectorStore
+
+if TYPE_CHECKING:
+    from sestet.services.embedding.nearest import Near, NearestVectors, Wanted
 
 _BATCH = 64
 # What a question waits for at most: so few that nobody notices.
@@ -31,7 +34,6 @@ class Embedding:
     def __init__(self, store: VectorStore, embedder: Embedder) -> None:
         self._store = store
         self._embedder = embedder
-        self._vectors = NearestVectors(store, embedder.space)
         self._worker = Worker("embedding", self.step, grace=1.0)
         self._busy = asyncio.Lock()
         self._reached = 0
@@ -42,6 +44,12 @@ class Embedding:
     @property
     def space(self) -> str:
         return self._embedder.space
+
+    @cached_property
+    def _vectors(self) -> "NearestVectors":
+        from sestet.services.embedding.nearest import NearestVectors
+
+        return NearestVectors(self._store, self.space)
 
     def pending(self) -> int:
         """How many passages have no vector yet."""
@@ -61,7 +69,7 @@ class Embedding:
     def _is_soon_done(self) -> bool:
         return self._embedder.is_instant and 0 < self.pending() <= _AT_ONCE
 
-    async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
+    async def nearest(self, query: str, limit: int, wanted: "Wanted") -> "list[Near]":
         """The nearest in meaning. What was saved a moment ago is embedded first, if that is quick."""
         if self._is_soon_done():
             await self.step()

@@ -6,9 +6,9 @@ hold what can be said with some certainty: the same attribute with another value
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from sestet.core.label import Label
+from sestet.core.record import Values, record
 
 #: Things of which one has one at a time; "my sister is tall" must not replace "my sister is Ada".
 _SINGLE = frozenset(
@@ -37,7 +37,8 @@ _NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren'
 _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
 
-class Statement(NamedTuple):
+@record
+class Statement(Values):
     """What a fact is about, and what it says of it."""
 
     about: str

@@ -1,8 +1,7 @@
 """Forgetting: a row with everything that was made of it, and if the person wants that, what was said."""
 
-from typing import NamedTuple
-
 from sestet.core.errors import PersonError
+from sestet.core.record import Values, record
 from sestet.services.memory.ledger import Item, Ledger, split_id
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -10,7 +9,8 @@ from sestet.storage.redaction import Redaction
 from sestet.storage.traces import wipe_traces
 
 
-class Forgotten(NamedTuple):
+@record
+class Forgotten(Values):
     """What is gone, and what is not."""
 
     item: Item

@@ -1,9 +1,10 @@
 """Everything that is remembered as one list that a person can read, trace and correct."""
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from sestet.core.errors import PersonError
 from sestet.core.label import Label
+from sestet.core.record import Values, record
 from sestet.services.memory.recall import LETTERS
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -20,7 +21,8 @@ YOU = "you"
 _LONGEST = 2_000
 
 
-class Item(NamedTuple):
+@record
+class Item(Values):
     """One row of memory, with where it came from and what became of it."""
 
     #: ``m3``, ``o7`` or ``r2``.

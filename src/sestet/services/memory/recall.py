@@ -8,6 +8,7 @@ from typing import NamedTuple
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
+from sestet.core.record import Values, record
 from sestet.services.embedding.work import Embedding
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.database import Database
@@ -37,7 +38,8 @@ class Recollection(NamedTuple):
     label: Label
 
 
-class _Line(NamedTuple):
+@record
+class _Line(Values):
     id: str
     text: str
     label: Label

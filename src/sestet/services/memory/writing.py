@@ -4,11 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from sestet.core.errors import ModelError, SestetError
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
+from sestet.core.record import Values, record
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.full_text import telling_words
 from sestet.storage.observed import EndedTurn
@@ -31,14 +32,16 @@ _SMALL_TALK = (
 _CITED = r"(?i)^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$"
 
 
-class Draft(NamedTuple):
+@record
+class Draft(Values):
     """An observation before it is stored; no numbers: it may be about any of the turns."""
 
     text: str
     turn_numbers: tuple[int, ...] = ()
 
 
-class Drafts(NamedTuple):
+@record
+class Drafts(Values):
     drafts: Sequence[Draft]
     usage: Usage = _NO_USAGE
 

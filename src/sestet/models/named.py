@@ -1,0 +1,15 @@
+"""How the settings name a model."""
+
+from typing import NamedTuple
+
+#: The id of the built-in model: a name that `agent.provider` may have without an entry under `providers`.
+OFFLINE = "offline"
+
+
+class NamedModel(NamedTuple):
+    """A model in the words of the settings, with the settings that name it."""
+
+    provider: str
+    model: str
+    provider_key: str
+    model_key: str
