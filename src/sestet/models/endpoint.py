@@ -80,7 +80,7 @@ class Endpoint(NamedTuple):
     def problems(self) -> Iterator[str]:
         """Why no call can be made with these settings; nothing is loaded to find out."""
         settings, vendor = self.settings, self.vendor
-        if settings.base_url and not _is_address(settings.base_url):
+        if settings.base_url and not is_address(settings.base_url):
             yield f"baseUrl: {settings.base_url!r} is not an address; write it as http://127.0.0.1:11434/v1"
         if not settings.base_url and not settings.api_key:
             yield (
@@ -106,7 +106,8 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Whether a server can be asked there."""
     try:
         address = urlsplit(text)
         return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
