@@ -61,6 +61,10 @@ class LocalServer(ABC):
     def find(self, name: str) -> Served | None:
         return next((model for model in self.models if model.name == name), None)
 
+    def answering(self, name: str) -> Served | None:
+        """The model that a conversation is with; None: there is no such model."""
+        return self.find(name)
+
     def load(self, name: str) -> None:
         self.models = [model._replace(loaded=model.loaded or model.name == name) for model in self.models]
 
@@ -102,6 +106,9 @@ class Ollama(LocalServer):
 
 class LlamaCpp(LocalServer):
     """``/props``, for one model or, asked with its name, for one of several."""
+
+    def answering(self, name: str) -> Served | None:
+        return self.models[0] if len(self.models) == 1 else self.find(name)
 
     def get(self, path: str, query: Mapping[str, Sequence[str]]) -> Json | None:
         if path == "/v1/models":
@@ -200,55 +207,63 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
     ]
 
 
+class _Handler(BaseHTTPRequestHandler):
+    served: LocalServer
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+    def do_GET(self) -> None:
+        address = urlsplit(self.path)
+        self.served.paths.append(self.path)
+        self._answer(self.served.get(address.path, parse_qs(address.query)))
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.served.paths.append(self.path)
+        if self.path == "/v1/chat/completions":
+            self._converse(body)
+        else:
+            self._answer(self.served.post(self.path, body))
+
+    def _answer(self, answer: Json | None, status: int = 200) -> None:
+        if not self._is_welcome():
+            answer, status = {"error": {"message": "Invalid API Key", "code": 401}}, 401
+        elif answer is None:
+            answer, status = {"error": {"message": "File Not Found", "code": 404}}, 404
+        data = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _is_welcome(self) -> bool:
+        return not self.served.key or self.headers.get("Authorization") == f"Bearer {self.served.key}"
+
+    def _converse(self, body: Mapping[str, Any]) -> None:  # Any: JSON of a client
+        model = self.served.answering(body["model"])
+        if model is None or not self._is_welcome():
+            said = f"model '{body['model']}' not found"
+            self._answer({"error": {"message": said, "type": "api_error", "code": None}}, 404)
+            return
+        self.served.load(model.name)
+        events = "".join(f"data: {json.dumps(event)}\n\n" for event in said_to(model, body))
+        data = f"{events}data: [DONE]\n\n".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
 @contextmanager
 def running(server: LocalServer, port: int = 0) -> Generator[LocalServer]:
     """The server on loopback, on a free port unless one is named."""
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Nobody reads it."""
-
-        def do_GET(self) -> None:
-            address = urlsplit(self.path)
-            server.paths.append(self.path)
-            self._answer(server.get(address.path, parse_qs(address.query)))
-
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            server.paths.append(self.path)
-            if self.path == "/v1/chat/completions":
-                self._converse(body)
-            else:
-                self._answer(server.post(self.path, body))
-
-        def _answer(self, answer: Json | None, status: int = 200) -> None:
-            if server.key and self.headers.get("Authorization") != f"Bearer {server.key}":
-                answer, status = {"error": {"message": "Invalid API Key", "code": 401}}, 401
-            elif answer is None:
-                answer, status = {"error": {"message": "File Not Found", "code": 404}}, 404
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def _converse(self, body: Mapping[str, Any]) -> None:  # Any: JSON of a client
-            model = server.find(body["model"])
-            if model is None:
-                said = f"model '{body['model']}' not found"
-                self._answer({"error": {"message": said, "type": "api_error", "code": None}}, 404)
-                return
-            server.load(model.name)
-            events = "".join(f"data: {json.dumps(event)}\n\n" for event in said_to(model, body))
-            data = f"{events}data: [DONE]\n\n".encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+    class Handler(_Handler):
+        served = server
 
     listener = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     listener.daemon_threads = True

@@ -9,7 +9,7 @@ import pytest
 
 from sestet.models.server_http import ServerHttp
 from sestet.models.servers import KINDS as SERVER_KINDS
-from sestet.models.servers import ServedModel, Server, find_servers, is_local, look_at, usual_places
+from sestet.models.servers import ServedModel, Server, find_servers, is_own, look_at, usual_kind, usual_places
 from tests.models.local_servers import KINDS, LlamaCpp, LmStudio, LocalServer, Ollama, Served, Vllm, running
 
 
@@ -152,15 +152,25 @@ def test_an_address_that_is_none_has_no_server(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("address", "local"),
+    ("address", "own"),
     [
         ("http://127.0.0.1:11434/v1", True),
         ("http://localhost:1/v1", True),
         ("http://[::1]:8080", True),
+        ("http://192.168.1.7:11434/v1", True),
+        ("http://ollama:11434/v1", True),
+        ("http://studio.local:1234/v1", True),
         ("http://127.0.0.1.example.org/v1", False),
-        ("http://192.168.1.7:11434/v1", False),
+        ("http://8.8.8.8/v1", False),
+        ("https://openrouter.ai/api/v1", False),
+        ("http://[::1", False),
         ("", False),
     ],
 )
-def test_only_this_machine_counts_as_local(address: str, local: bool) -> None:
-    assert is_local(address) is local
+def test_only_this_machine_and_its_own_network_cost_nothing(address: str, own: bool) -> None:
+    assert is_own(address) is own
+
+
+def test_a_server_that_is_not_there_is_guessed_from_its_port() -> None:
+    assert usual_kind("http://127.0.0.1:1234/v1").name == "LM Studio"
+    assert usual_kind("http://127.0.0.1:5000/v1").port == 0

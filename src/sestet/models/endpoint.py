@@ -44,9 +44,7 @@ class Endpoint(NamedTuple):
     @property
     def server(self) -> str:
         """For a sentence: without a name and password that may stand in the address."""
-        parts = urlsplit(self.base_url)
-        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        return f"'{self.provider_id}' at {shown.geturl()}"
+        return f"'{self.provider_id}' at {without_password(self.base_url)}"
 
     @property
     def key_setting(self) -> str:
@@ -104,6 +102,12 @@ def is_installed(package: str) -> bool:
     except ImportError:
         # The package that it would lie in is not there either.
         return False
+
+
+def without_password(address: str) -> str:
+    """An address as it can be shown: without a name and password that may stand in it."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def is_address(text: str) -> bool:

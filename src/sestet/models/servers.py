@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from ipaddress import ip_address
 from typing import NamedTuple, TypeAlias
 from urllib.parse import quote, urlsplit
 
@@ -38,7 +39,9 @@ class ServerKind(NamedTuple):
     #: Its models; None where another kind of server answers.
     look: _Look
     start: str
-    #: How it is made to read 16k tokens. ``{model}`` is the model's name.
+    #: How it gets a model. ``{model}`` is the model's name here and below.
+    fetch: str
+    #: How it is made to read 16k tokens.
     more_context: str
     #: How it is made to take tool calls.
     tool_calls: str
@@ -57,7 +60,23 @@ class Server(NamedTuple):
 
     def find(self, name: str) -> ServedModel | None:
         """The model of this name; Ollama's ``:latest`` may be left out."""
+        if self.kind is LLAMA_CPP and len(self.models) == 1:
+            # It has one model and does not look at the name.
+            return self.models[0]
         return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
+
+    def context_of(self, name: str) -> int | None:
+        """Tokens that the model reads as it is served now, where the server says so."""
+        model = self.find(name)
+        return model.context if model else None
+
+    def lacks_context(self, name: str) -> bool:
+        """Whether it is known to read less than work with tools takes."""
+        return (self.context_of(name) or ENOUGH_CONTEXT) < ENOUGH_CONTEXT
+
+    def more_context(self, name: str) -> str:
+        """What to do about that."""
+        return self.kind.more_context.format(model=name)
 
 
 def _look_at_ollama(http: ServerHttp) -> tuple[ServedModel, ...] | None:
@@ -145,6 +164,7 @@ OLLAMA = ServerKind(
     11434,
     _look_at_ollama,
     "ollama serve",
+    "ollama pull {model}",
     "start it with 'OLLAMA_CONTEXT_LENGTH=16384 ollama serve', "
     "or give the model 'PARAMETER num_ctx 16384' in a Modelfile ('FROM {model}') and 'ollama create' it",
     "pull a model that 'ollama show NAME' lists with the capability 'tools', such as qwen2.5:7b",
@@ -155,6 +175,7 @@ LLAMA_CPP = ServerKind(
     8080,
     _look_at_llama_cpp,
     "llama-server --jinja -c 16384 -m MODEL.gguf",
+    "start it with 'llama-server -m' and that model's file",
     "start it with 'llama-server -c 16384'; with several slots (-np N), N times as much",
     "start it with 'llama-server --jinja' and a model whose chat template knows tools",
 )
@@ -164,6 +185,7 @@ LM_STUDIO = ServerKind(
     1234,
     _look_at_lm_studio,
     "lms server start",
+    "lms get {model}",
     "'lms load {model} --context-length 16384', or the context length in the model's settings",
     "load a model that LM Studio marks with the hammer (tool use)",
 )
@@ -173,6 +195,7 @@ VLLM = ServerKind(
     8000,
     _look_at_vllm,
     "vllm serve MODEL",
+    "vllm serve {model}",
     "start it with '--max-model-len 16384'",
     "start it with '--enable-auto-tool-choice --tool-call-parser PARSER', the parser of your model's family",
 )
@@ -183,6 +206,7 @@ OTHER = ServerKind(
     0,
     _look_at_any,
     "start it",
+    "give it that model",
     "give the model 16,384 tokens of context in the server's settings",
     "choose a model that can call tools, and let the server pass them on",
 )
@@ -217,7 +241,16 @@ def find_servers(addresses: Iterable[str]) -> list[Server]:
         return [server for server in found if server is not None]
 
 
-def is_local(address: str) -> bool:
-    """Whether an address is on this machine, where a call costs nothing but time."""
-    host = urlsplit(address).hostname or ""
-    return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d+){3}", host) is not None
+def usual_kind(address: str) -> ServerKind:
+    """The kind that listens at this port when it runs; for addresses where nobody answers."""
+    port = urlsplit(address).port
+    return next((kind for kind in KINDS if kind.port == port), OTHER)
+
+
+def is_own(address: str) -> bool:
+    """Whether an address is on this machine or in its own network, where a call costs nothing but time."""
+    host = urlsplit(address).hostname or "." if is_address(address) else "."
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(".local")

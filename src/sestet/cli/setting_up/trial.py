@@ -102,8 +102,8 @@ def _for_a_trial(settings: Settings) -> Settings:
 
 def _judged(choice: Choice, events: Sequence[Event], end: End, *, flat: bool) -> Trial:
     server = look_at(choice.server.root) if choice.server else None
-    context = _context(server, choice.model)
-    too_small = _too_small(server, choice.model, context)
+    context = server.context_of(choice.model) if server else None
+    too_small = _too_small(server, choice.model)
     problem = _problem(events, end, flat=flat)
     if not problem:
         return Trial(events, context=context, warning=too_small)
@@ -146,16 +146,11 @@ def _problem(events: Sequence[Event], end: End, *, flat: bool) -> str:
     return "The specialist answered without looking: it does not call tools."
 
 
-def _context(server: Server | None, name: str) -> int | None:
-    model = server.find(name) if server else None
-    return model.context if model else None
-
-
-def _too_small(server: Server | None, name: str, context: int | None) -> str:
-    if server is None or context is None or context >= ENOUGH_CONTEXT:
+def _too_small(server: Server | None, model: str) -> str:
+    if server is None or not server.lacks_context(model):
         return ""
-    fix = server.kind.more_context.format(model=name)
-    return f"it reads only {context:,} tokens at a time, and work with tools needs {ENOUGH_CONTEXT:,}: {fix}"
+    reads = f"it reads only {server.context_of(model):,} tokens at a time"
+    return f"{reads}, and work with tools needs {ENOUGH_CONTEXT:,}: {server.more_context(model)}"
 
 
 def refuse(error: PersonError) -> Trial:
