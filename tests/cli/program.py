@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from sestet.cli.setting_up.offer import MARK
 from sestet.cli.show.clean import clean
 
 PATIENCE = 30.0
@@ -67,8 +68,13 @@ class Home:
         assert done.stderr == ""
         return json.loads(done.stdout)
 
-    def terminal(self, *arguments: str, extra: Mapping[str, str] | None = None) -> "Terminal":
-        """Start ``sestet`` at a terminal."""
+    def terminal(
+        self, *arguments: str, extra: Mapping[str, str] | None = None, fresh: bool = False
+    ) -> "Terminal":
+        """Start ``sestet`` at a terminal; ``fresh``: for the first time, so that it may offer a model."""
+        if not fresh:
+            self.data.mkdir(exist_ok=True)
+            (self.data / MARK).touch()
         return Terminal([*self._program, *arguments], self.work, self.environment(extra))
 
 

@@ -38,7 +38,7 @@ def test_the_report_is_for_people_too(home: Home) -> None:
     done = home.run("doctor")
     assert done.returncode == 0
     assert "schema" in done.stdout
-    assert "→ docs/models.md" in done.stdout
+    assert "→ 'sestet setup' finds a real one" in done.stdout
     assert done.stdout.endswith("Everything works.\n")
 
 

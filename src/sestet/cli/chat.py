@@ -22,11 +22,19 @@ def chat(
 
     In a pipe, each line of stdin is a message, and only the answers go to stdout.
     """
-    from sestet.cli.opening import run
+    from sestet.cli.opening import load, run
 
     if session and resume:
         raise typer.BadParameter("give --session or --resume, not both")
+    if is_at_terminal():
+        from sestet.cli.setting_up.offer import offer_setup
+
+        offer_setup(load(context))
     raise typer.Exit(run(_chat(context, session, resume)))
+
+
+def is_at_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 async def _chat(context: typer.Context, session: str, resume: bool) -> int:
@@ -38,7 +46,7 @@ async def _chat(context: typer.Context, session: str, resume: bool) -> int:
         if resume and (row := last_session(app.journal)):
             session = row.id
         session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
-        if sys.stdin.isatty() and sys.stdout.isatty():
+        if is_at_terminal():
             await talk_at_terminal(app, session_id)
             return 0
         return await talk_in_pipe(app, session_id)

@@ -1,23 +1,35 @@
 """``sestet doctor``: what is right, what is not, and the way out."""
 
+import sys
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sestet.cli.health.check import Check
 
 
 def doctor(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
+    context: typer.Context,
+    probe: Annotated[
+        bool,
+        typer.Option("--probe", help="Ask a vendor's model too: one tiny question, which it charges for."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check the set-up, with the way out of each problem."""
+    """Check the set-up, with the way out of each problem.
+
+    A model on your own machine or network is asked whether it calls tools, and its server how much it reads.
+    """
     from sestet.cli.opening import run
     from sestet.cli.show.console import print_json
 
-    checks = run(_examine(context.obj))
+    with _waiting():
+        checks = run(_examine(context.obj, probe))
     healthy = all(check.status != "problem" for check in checks)
     if as_json:
         print_json({"healthy": healthy, "checks": [check._asdict() for check in checks]})
@@ -26,8 +38,17 @@ def doctor(
     raise typer.Exit(0 if healthy else 1)
 
 
-async def _examine(file: "Path | None") -> "list[Check]":
-    from sestet.cli.health import assistant, embedding, graph, library, machine, memory, turns
+def _waiting() -> "AbstractContextManager[object]":
+    """Something that moves while a model is being loaded, for whoever looks at a terminal."""
+    if not sys.stderr.isatty():
+        return nullcontext()
+    from sestet.cli.show.console import open_console
+
+    return open_console(stderr=True).status("examining")
+
+
+async def _examine(file: "Path | None", probe: bool) -> "list[Check]":
+    from sestet.cli.health import assistant, embedding, graph, library, machine, memory, servers, turns
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -40,6 +61,7 @@ async def _examine(file: "Path | None") -> "list[Check]":
         *about_settings,
         *([library.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
+        *(await servers.check_servers(settings, probe=probe) if settings else ()),
         *((embedding.check_embedding(settings),) if settings else ()),
         *(graph.check_graph(settings) if settings else ()),
         *(memory.check_memory(settings) if settings else ()),

@@ -17,6 +17,7 @@ from sestet.cli import (
     memory,
     prompt,
     sessions,
+    setup,
 )
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
@@ -31,6 +32,7 @@ program = typer.Typer(
 )
 program.command("chat")(chat.chat)
 program.command("ask")(ask.ask)
+program.command("setup")(setup.setup)
 program.command("agents")(agents.agents)
 program.command("prompt")(prompt.prompt)
 program.add_typer(sessions.program, name="sessions")

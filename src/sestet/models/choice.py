@@ -84,7 +84,7 @@ class Models:
 def check_models(settings: Settings) -> None:
     """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
     problems: list[str] = []
-    for named in _all_named(settings):
+    for named in named_models(settings):
         if named.provider != OFFLINE:
             from sestet.models.vendor import vendor_model
 
@@ -96,7 +96,8 @@ def check_models(settings: Settings) -> None:
         raise ConfigError(list(dict.fromkeys(problems)))
 
 
-def _all_named(settings: Settings) -> Iterator[NamedModel]:
+def named_models(settings: Settings) -> Iterator[NamedModel]:
+    """Every model that the settings name, also one that nobody can be."""
     yield _everybodys(settings)
     for name in settings.agents:
         yield _own(settings, name)

@@ -44,9 +44,7 @@ class Endpoint(NamedTuple):
     @property
     def server(self) -> str:
         """For a sentence: without a name and password that may stand in the address."""
-        parts = urlsplit(self.base_url)
-        shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="")
-        return f"'{self.provider_id}' at {shown.geturl()}"
+        return f"'{self.provider_id}' at {without_password(self.base_url)}"
 
     @property
     def key_setting(self) -> str:
@@ -80,7 +78,7 @@ class Endpoint(NamedTuple):
     def problems(self) -> Iterator[str]:
         """Why no call can be made with these settings; nothing is loaded to find out."""
         settings, vendor = self.settings, self.vendor
-        if settings.base_url and not _is_address(settings.base_url):
+        if settings.base_url and not is_address(settings.base_url):
             yield f"baseUrl: {settings.base_url!r} is not an address; write it as http://127.0.0.1:11434/v1"
         if not settings.base_url and not settings.api_key:
             yield (
@@ -106,7 +104,14 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def _is_address(text: str) -> bool:
+def without_password(address: str) -> str:
+    """An address as it can be shown: without a name and password that may stand in it."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def is_address(text: str) -> bool:
+    """Whether a server can be asked there."""
     try:
         address = urlsplit(text)
         return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0

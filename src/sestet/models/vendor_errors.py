@@ -100,6 +100,8 @@ _FAILURES: tuple[tuple[type[Exception], _Failure], ...] = (
 
 #: How servers on one's own machine word it, which have no code for it.
 _SAYS_TOO_LONG = re.compile(r"context.?(size|length|window)|too many tokens", re.IGNORECASE)
+#: The codes of a filter that stopped the request and not the reply.
+_SAYS_FILTERED = re.compile(r"\b(content_filter|content_policy_violation)\b")
 #: Google's way to say when to come back.
 _RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
@@ -151,7 +153,11 @@ def _failure(endpoint: Endpoint, error: Exception, said: str) -> _Failure:
     if isinstance(error, ModelAuthenticationError) and not endpoint.settings.api_key:
         return _NO_KEY
     found = next((failure for kind, failure in _FAILURES if isinstance(error, kind)), _OTHER)
-    return _TOO_LONG if found.kind == "bad_request" and _SAYS_TOO_LONG.search(said) else found
+    if found.kind != "bad_request":
+        return found
+    if isinstance(error, ModelAPIError) and _SAYS_FILTERED.search(str(error.body)):
+        return _WITHHELD
+    return _TOO_LONG if _SAYS_TOO_LONG.search(said) else found
 
 
 def _retry_after(error: Exception) -> float | None:

@@ -14,7 +14,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline import OfflineModel
 
 _UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' tells whose it would be"
-_OFFLINE = "docs/models.md shows how to set a real one"
+_OFFLINE = "'sestet setup' finds a real one; docs/models.md tells more"
 
 
 def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:

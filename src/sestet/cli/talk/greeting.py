@@ -14,7 +14,7 @@ def greet(talk: Talk) -> None:
     state = count_turns(row.turns) if row else "new"
     talk.note(f"Sestet · session {talk.session_id} ({state}) · model {talk.app.model.name} · /help", "bold")
     if isinstance(talk.app.model, OfflineModel):
-        talk.note("This is the small built-in model; docs/models.md shows how to set a real one.")
+        talk.note("This is the small built-in model; 'sestet setup' finds a real one (docs/models.md).")
     for warning in talk.app.warnings:
         talk.note(warning, "yellow")
     recall(talk)

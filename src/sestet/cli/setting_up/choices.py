@@ -1,0 +1,160 @@
+"""What a person can choose from: servers on their machine, keys in their environment, what is built in."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from sestet.config import ProviderSettings
+from sestet.config.keys import first_set
+from sestet.core.errors import PersonError
+from sestet.core.schema import JsonValue, suggest
+from sestet.models.choice import OFFLINE
+from sestet.models.endpoint import VENDORS, install_command, is_installed
+from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, look_at, usual_places
+
+
+class Choice(NamedTuple):
+    """One model, and what the settings have to say so that it answers."""
+
+    #: An id under ``providers``, or the name of what is built in.
+    provider: str
+    model: str
+    #: Where it is.
+    place: str
+    #: What is to be known before it is chosen.
+    note: str = ""
+    #: Members of ``providers.<provider>``.
+    entry: Mapping[str, str] = {}
+    server: Server | None = None
+    #: Whether another name of a model can be written in the place of this one.
+    open: bool = False
+
+    @property
+    def id(self) -> str:
+        """As ``--choose`` takes it."""
+        return f"{self.provider}/{self.model}" if self.model else self.provider
+
+    def changes(self) -> dict[tuple[str, ...], JsonValue]:
+        """What has to stand in the settings."""
+        entry = {("providers", self.provider, name): value for name, value in self.entry.items()}
+        return {("agent", "provider"): self.provider, ("agent", "model"): self.model, **entry}
+
+
+class _KeyedVendor(NamedTuple):
+    id: str
+    name: str
+    type: str
+    #: Empty: the address of the type.
+    base_url: str
+    variables: tuple[str, ...]
+    #: A capable model of moderate price.
+    model: str
+
+
+_VENDORS = (
+    _KeyedVendor("openai", "OpenAI", "openai", "", ("OPENAI_API_KEY",), "gpt-4.1-mini"),
+    _KeyedVendor("anthropic", "Anthropic", "anthropic", "", ("ANTHROPIC_API_KEY",), "claude-sonnet-4-5"),
+    _KeyedVendor("google", "Google", "google", "", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-2.5-flash"),
+    _KeyedVendor(
+        "openrouter",
+        "OpenRouter",
+        "openai",
+        "https://openrouter.ai/api/v1",
+        ("OPENROUTER_API_KEY",),
+        "openai/gpt-4.1-mini",
+    ),
+)
+
+
+def find_choices(
+    places: Iterable[str] | None = None, providers: Mapping[str, ProviderSettings] | None = None
+) -> list[Choice]:
+    """Everything that can be chosen here, what costs nothing first. ``providers`` are those already set."""
+    known = providers or {}
+    servers = find_servers(usual_places()) if places is None else _servers_at(places)
+    return [
+        *_of_servers(servers, known),
+        *_of_keys(known),
+        *_in_process(),
+        Choice(OFFLINE, "", "built in", "no model: knows requests by their words; works anywhere"),
+    ]
+
+
+def _servers_at(places: Iterable[str]) -> list[Server]:
+    """Where somebody says that there is a server, it is worth saying that there is none."""
+    found = {place: look_at(place) for place in places}
+    if missing := [place for place, server in found.items() if server is None]:
+        raise PersonError(f"no model server answers at {', '.join(missing)}: is it running?")
+    return [server for server in found.values() if server is not None]
+
+
+def choose(choices: Sequence[Choice], wanted: str, model: str = "") -> Choice:
+    """The choice of this number, id or provider; ``model`` in the place of the one it suggests."""
+    found = _find(choices, wanted.strip())
+    if found is None:
+        near = suggest(wanted, [choice.id for choice in choices]) or f"; there are {len(choices)}"
+        raise PersonError(f"there is no choice '{wanted}'{near}: 'sestet setup --list' shows them")
+    if not model:
+        return found
+    if not found.model:
+        raise PersonError(f"'{found.id}' has no other models: leave out --model")
+    return _find(choices, f"{found.provider}/{model}") or found._replace(model=model, note="")
+
+
+def _find(choices: Sequence[Choice], wanted: str) -> Choice | None:
+    if wanted.isdecimal():
+        return choices[int(wanted) - 1] if 1 <= int(wanted) <= len(choices) else None
+    return next((choice for choice in choices if wanted in (choice.id, choice.provider)), None)
+
+
+def _of_servers(servers: Iterable[Server], known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
+    taken: list[str] = []
+    for server in servers:
+        entry = {"baseUrl": server.base_url}
+        provider = _provider_id(server.kind.id, entry, known, taken)
+        taken.append(provider)
+        # What is in memory answers at once; what cannot call tools comes last.
+        ranked = sorted(server.models, key=lambda model: (model.tools is False, not model.loaded))
+        place = f"{server.kind.name} at {server.root.partition('://')[2]}"
+        for model in ranked:
+            yield Choice(provider, model.name, place, _note(model), entry, server)
+
+
+def _note(model: ServedModel) -> str:
+    notes = ["loaded"] if model.loaded else []
+    if model.tools is False:
+        notes.append("cannot call tools")
+    if model.context is not None and model.context < ENOUGH_CONTEXT:
+        notes.append(f"reads only {model.context:,} tokens")
+    return ", ".join(notes)
+
+
+def _of_keys(known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
+    for vendor in _VENDORS:
+        variable = first_set(vendor.variables)
+        if not variable:
+            continue
+        entry = {"type": vendor.type} if vendor.type != "openai" else {}
+        entry |= {"baseUrl": vendor.base_url} if vendor.base_url else {}
+        provider = _provider_id(vendor.id, entry, known, ())
+        note = f"key in {variable}"
+        if not is_installed(VENDORS[vendor.type].package):
+            note += f"; needs {install_command(VENDORS[vendor.type])}"
+        entry["apiKey"] = f"${{{variable}}}"
+        yield Choice(provider, vendor.model, vendor.name, note, entry, open=True)
+
+
+def _in_process() -> Iterator[Choice]:
+    """The model that runs inside this program, where its extra is installed."""
+    yield from ()
+
+
+def _provider_id(
+    wanted: str, entry: Mapping[str, str], known: Mapping[str, ProviderSettings], taken: Sequence[str]
+) -> str:
+    """The id of a provider that is set at this very address, else one that is free."""
+    address = (entry.get("type", "openai"), entry.get("baseUrl", ""))
+    for name, provider in known.items():
+        if (provider.type, provider.base_url.rstrip("/")) == address:
+            return name
+    names = [wanted, *(f"{wanted}{number}" for number in range(2, len(known) + len(taken) + 3))]
+    return next(name for name in names if name not in known and name not in taken)

@@ -1,0 +1,117 @@
+"""Setting up as a person does it: at a real terminal, and before the first conversation."""
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.cli import elsewhere
+from tests.cli.program import Home
+from tests.models.local_servers import LocalServer, Ollama, Served, running
+
+PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
+CTRL_C, CTRL_D = "\x03", "\x04"
+OFFER = f"Which? Enter: go on with the built-in one {PROMPT}"
+
+
+@pytest.fixture
+def ollama() -> Generator[LocalServer]:
+    with running(Ollama([Served("tiny"), Served("dumb", tools=False)])) as server:
+        yield server
+
+
+@pytest.fixture
+def home(home: Home, ollama: LocalServer) -> Home:
+    return home.with_program(elsewhere.__file__, ollama.root)
+
+
+def test_a_person_may_choose_again_until_a_model_works(home: Home) -> None:
+    with home.terminal("setup") as terminal:
+        terminal.expect("Found 2 models")
+        terminal.expect(f"Which? Enter: ollama/tiny {PROMPT}")
+        terminal.say("9")
+        terminal.expect("there is no choice '9'")
+        terminal.expect(PROMPT)
+        terminal.say("2")
+        terminal.expect("Trying ollama/dumb")
+        terminal.expect("It does not work. It answered by itself")
+        terminal.expect("→ pull a model")
+        terminal.expect(f"Which? Enter: leave it as it is {PROMPT}")
+        assert not (home.directory / ".config").exists()
+        terminal.say("1")
+        terminal.expect("→ operator")
+        terminal.expect("operator · fs_list")
+        terminal.expect("green-tea.txt")
+        terminal.expect("Ready: ollama/tiny asked operator, which called fs_list · 3 model calls")
+        terminal.expect("Written to ~/.config/sestet/sestet.yaml")
+        assert terminal.wait() == 0
+
+
+@pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
+def test_whoever_leaves_has_changed_nothing(home: Home, key: str) -> None:
+    with home.terminal("setup") as terminal:
+        terminal.expect(PROMPT)
+        terminal.press(key)
+        assert terminal.wait() == 1
+    assert not (home.directory / ".config").exists()
+
+
+def test_the_model_of_a_vendor_can_be_named(home: Home, ollama: LocalServer) -> None:
+    address = {"SESTET_PROVIDERS__OPENAI__BASEURL": f"{ollama.root}/v1", "OPENAI_API_KEY": "sk-1"}
+    with home.terminal("setup", extra=address) as terminal:
+        terminal.expect(PROMPT)
+        terminal.say("openai")
+        terminal.expect(f"Which model of theirs? Enter: gpt-4.1-mini {PROMPT}")
+        terminal.say("tiny")
+        terminal.expect("Trying openai/tiny")
+        terminal.expect("which your account pays")
+        terminal.expect("price not on the list")
+        assert terminal.wait() == 0
+
+
+# Before the first conversation
+
+
+def test_the_first_conversation_offers_a_model_and_begins_with_it(home: Home) -> None:
+    with home.terminal("chat", fresh=True) as terminal:
+        terminal.expect(OFFER)
+        terminal.say("1")
+        terminal.expect("Ready: ")
+        terminal.expect("model ollama/tiny")
+        terminal.expect(PROMPT)
+        terminal.say("list the files here")
+        terminal.expect("green-tea.txt")
+        terminal.expect(PROMPT)
+        terminal.say("/exit")
+        assert terminal.wait() == 0
+
+
+@pytest.mark.parametrize("answer", ["\r", CTRL_C, CTRL_D])
+def test_the_offer_can_be_skipped_and_is_not_made_again(home: Home, answer: str) -> None:
+    with home.terminal("chat", fresh=True) as terminal:
+        terminal.expect(OFFER)
+        terminal.press(answer)
+        terminal.expect("'sestet setup' asks again")
+        terminal.expect("model offline")
+        terminal.expect(PROMPT)
+        terminal.say("/exit")
+        assert terminal.wait() == 0
+    with home.terminal("chat", fresh=True) as terminal:
+        assert "Which?" not in terminal.expect("model offline")
+
+
+def test_nobody_is_asked_who_has_settings_or_no_terminal(home: Home) -> None:
+    assert "Which?" not in home.run("chat", stdin="hello\n").stdout
+    (home.work / "sestet.yaml").write_text("agent: {provider: offline}\n", encoding="utf-8")
+    with home.terminal("chat", fresh=True) as terminal:
+        assert "Which?" not in terminal.expect("model offline")
+
+
+def test_nobody_is_asked_who_has_chosen_by_the_environment(home: Home) -> None:
+    with home.terminal("chat", fresh=True, extra={"SESTET_AGENT__PROVIDER": "offline"}) as terminal:
+        assert "Which?" not in terminal.expect("model offline")
+
+
+def test_nobody_is_asked_where_there_is_nothing_to_choose_from(home: Home) -> None:
+    home.with_program(elsewhere.__file__, "http://127.0.0.1:1")
+    with home.terminal("chat", fresh=True) as terminal:
+        assert "Which?" not in terminal.expect("model offline")
