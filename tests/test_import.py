@@ -7,8 +7,12 @@ import sestet
 
 
 def modules_after(code: str) -> set[str]:
-    """The modules that a fresh interpreter has loaded after some code, beyond those it starts with."""
-    script = f"import sys; before = set(sys.modules)\n{code}\nprint(*(set(sys.modules) - before))"
+    """The modules that a fresh interpreter has loaded after some code, beyond those it starts with.
+
+    Code that goes on after the moment in question keeps the modules of that moment as ``now``.
+    """
+    start = "import sys; before = set(sys.modules); now = set()"
+    script = f"{start}\n{code}\nprint(*((now or set(sys.modules)) - before))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
@@ -33,6 +37,26 @@ def test_opening_an_assistant_loads_no_vendor() -> None:
         "openai",
     }
     assert not {name.partition(".")[0] for name in loaded} & vendors
+
+
+def test_an_assistant_is_ready_before_what_it_does_not_need_for_that_is_loaded() -> None:
+    opening = """
+import asyncio, sestet, tempfile
+async def open_one(home):
+    async with sestet.open({}, model=sestet.ScriptedModel([]), home=home):
+        return set(sys.modules)
+with tempfile.TemporaryDirectory() as home:
+    now = asyncio.run(open_one(home))
+"""
+    loaded = modules_after(opening)
+
+    assert "sestet.app" in loaded
+    assert not loaded & {
+        "sestet.background",
+        "sestet.models.vendor",
+        "sestet.services.embedding.nearest",
+        "numpy",
+    }
 
 
 def test_every_public_name_can_be_loaded() -> None:
