@@ -178,10 +178,14 @@ def test_a_model_that_calls_no_tools_is_not_ready_and_nothing_is_written(home: H
     assert not usual_file(home).exists()
 
 
-def test_too_small_a_context_is_the_first_suspect_when_tools_are_not_called(call: Call) -> None:
-    with running(LlamaCpp([Served("tiny", 2_048, tools=False)])) as server:
-        _, said = set_up(call, "--server", server.root, "--yes")
-    assert "llama-server -c 16384" in said["way_out"]
+def test_a_context_that_a_call_filled_is_the_first_suspect_when_tools_are_not_called(call: Call) -> None:
+    # Each call of the server's has 1,200 tokens to read.
+    with running(LlamaCpp([Served("tiny", 1_536, tools=False)])) as server:
+        _, full = set_up(call, "--server", server.root, "--yes")
+    assert ("llama-server -c 16384" in full["way_out"], full["warning"]) == (True, "")
+    with running(LlamaCpp([Served("tiny", 8_192, tools=False)])) as server:
+        _, roomy = set_up(call, "--server", server.root, "--yes")
+    assert ("--jinja" in roomy["way_out"], "-c 16384" in roomy["warning"]) == (True, True)
 
 
 def test_a_wrong_model_is_answered_with_those_that_are_there(call: Call) -> None:

@@ -75,9 +75,8 @@ async def _check_own(settings: Settings, provider: str, model: str) -> list[Chec
     server = await asyncio.to_thread(look_at, address, key)
     if server is None:
         detail = f"nothing that serves models answers at {without_password(address)}"
-        way_out = (
-            f"start it ({usual_kind(address).start}), or correct providers.{provider}.baseUrl and apiKey"
-        )
+        start = f"start it ({usual_kind(address).start}) and let it load"
+        way_out = f"{start}, or correct providers.{provider}.baseUrl and apiKey"
         return [Check(_SERVER, "problem", detail, way_out)]
     if server.find(model) is None:
         names = ", ".join(each.name for each in server.models) or "none"

@@ -10,7 +10,7 @@ from sestet.cli.setting_up.attempt import attempt
 from sestet.cli.setting_up.choices import Choice, choose
 from sestet.cli.setting_up.trial import REQUEST, Trial
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, open_console, print_json
+from sestet.cli.show.console import align, print_json
 from sestet.cli.show.history import PROMPT
 from sestet.cli.show.progress import progress_line
 from sestet.core.errors import PersonError
@@ -76,12 +76,14 @@ def _try(console: "Console", file: Path, choice: Choice) -> bool:
         trial = attempt(file, choice, view.show)
     if trial.problem:
         _note(console, f"It does not work. {trial.problem}", "red")
-        if trial.way_out:
-            _note(console, f"→ {trial.way_out}", "yellow")
-        return False
-    _note(console, f"Ready: {_facts(trial, choice)}", "bold green")
+    else:
+        _note(console, f"Ready: {_facts(trial, choice)}", "bold green")
+    if trial.way_out:
+        _note(console, f"→ {trial.way_out}", "yellow")
     if trial.warning:
-        _note(console, f"But mind: {trial.warning}", "yellow")
+        _note(console, f"And mind: {trial.warning}", "yellow")
+    if trial.problem:
+        return False
     _note(console, f"Written to {_short(file)}. 'sestet doctor' looks after it.\n")
     return True
 
@@ -99,18 +101,15 @@ def set_up_without_asking(
     trial = attempt(file, choice, show)
     if as_json:
         print_json(_described(file, choice, trial))
-    elif trial.problem:
-        console = open_console(stderr=True)
-        if trial.answer:
-            _note(console, trial.answer, "")
-        _note(console, f"It does not work. {trial.problem}", "")
-        if trial.way_out:
-            _note(console, f"→ {trial.way_out}", "")
+        return 1 if trial.problem else 0
+    if trial.problem:
+        told = (trial.answer, f"It does not work. {trial.problem}", trial.way_out and f"→ {trial.way_out}")
+        typer.echo(clean("\n".join(filter(None, told))), err=True)
     else:
         typer.echo(f"ready: {_facts(trial, choice)}")
-        if trial.warning:
-            typer.echo(f"warning: {clean(trial.warning)}", err=True)
         typer.echo(f"written to {file}")
+    if trial.warning:
+        typer.echo(f"warning: {clean(trial.warning)}", err=True)
     return 1 if trial.problem else 0
 
 

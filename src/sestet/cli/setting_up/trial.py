@@ -30,6 +30,7 @@ from sestet.models.servers import ENOUGH_CONTEXT, Server, look_at
 REQUEST = "list the files here"
 #: What is there to be found, so that an answer can be told from a guess.
 _FILE_NAME = "green-tea.txt"
+_NEARLY = 0.75
 _NO_TOOLS = "choose a model that can call tools"
 
 #: Follows a turn on the screen; the model's own text is Markdown.
@@ -44,7 +45,7 @@ class Trial(NamedTuple):
     way_out: str = ""
     #: What the server says that the model reads, now that it is loaded.
     context: int | None = None
-    #: What the person should know of a model that works.
+    #: What the person should know besides.
     warning: str = ""
 
     @property
@@ -107,10 +108,16 @@ def _judged(choice: Choice, events: Sequence[Event], end: End, *, flat: bool) ->
     problem = _problem(events, end, flat=flat)
     if not problem:
         return Trial(events, context=context, warning=too_small)
-    if too_small:
-        # Prompts that are cut off at their beginning explain everything else.
+    if too_small and _is_nearly_full(events, context or 0):
+        # A prompt that is cut off at its beginning explains everything else.
         return Trial(events, problem, too_small, context)
-    return Trial(events, problem, _way_out(server, choice, end), context)
+    return Trial(events, problem, _way_out(server, choice, end), context, too_small)
+
+
+def _is_nearly_full(events: Sequence[Event], context: int) -> bool:
+    """Whether a call filled what the model reads; a server that counts nothing may have cut it off too."""
+    read = [event.usage.input_tokens for event in events if isinstance(event, ModelCalled)]
+    return max(read, default=0) > context * _NEARLY or not any(read)
 
 
 def _way_out(server: Server | None, choice: Choice, end: End) -> str:
