@@ -6,7 +6,7 @@ import pytest
 
 from tests.cli import elsewhere
 from tests.cli.program import Home
-from tests.models.local_servers import LocalServer, Ollama, Served, running
+from tests.models.local_servers import BEGINNING, LocalServer, Ollama, Served, running
 
 PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 CTRL_C, CTRL_D = "\x03", "\x04"
@@ -15,7 +15,8 @@ OFFER = f"Which? Enter: go on with the built-in one {PROMPT}"
 
 @pytest.fixture
 def ollama() -> Generator[LocalServer]:
-    with running(Ollama([Served("tiny"), Served("dumb", tools=False)])) as server:
+    models = [Served("tiny"), Served("slow", hangs=True), Served("dumb", tools=False)]
+    with running(Ollama(models)) as server:
         yield server
 
 
@@ -26,12 +27,12 @@ def home(home: Home, ollama: LocalServer) -> Home:
 
 def test_a_person_may_choose_again_until_a_model_works(home: Home) -> None:
     with home.terminal("setup") as terminal:
-        terminal.expect("Found 2 models")
+        terminal.expect("Found 3 models")
         terminal.expect(f"Which? Enter: ollama/tiny {PROMPT}")
         terminal.say("9")
         terminal.expect("there is no choice '9'")
         terminal.expect(PROMPT)
-        terminal.say("2")
+        terminal.say("3")
         terminal.expect("Trying ollama/dumb")
         terminal.expect("It does not work. It answered by itself")
         terminal.expect("→ pull a model")
@@ -44,6 +45,22 @@ def test_a_person_may_choose_again_until_a_model_works(home: Home) -> None:
         terminal.expect("Ready: ollama/tiny asked operator, which called fs_list · 3 model calls")
         terminal.expect("Written to ~/.config/sestet/sestet.yaml")
         assert terminal.wait() == 0
+
+
+def test_a_model_that_does_not_end_can_be_stopped_and_another_be_chosen(
+    home: Home, ollama: LocalServer
+) -> None:
+    with home.terminal("setup") as terminal:
+        terminal.expect(PROMPT)
+        terminal.say("ollama/slow")
+        terminal.expect(BEGINNING)
+        terminal.press(CTRL_C)
+        terminal.expect("It does not work. You stopped it.")
+        terminal.expect(PROMPT)
+        terminal.say("offline")
+        terminal.expect("Ready: offline asked operator")
+        assert terminal.wait() == 0
+    assert "abandoned" in ollama.paths
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])

@@ -18,6 +18,7 @@ from tests.models.openai_wire import call, finish, text, usage
 
 Json: TypeAlias = Mapping[str, object]
 LISTED = "There is one file here: green-tea.txt"
+BEGINNING = "Well, it is like"
 CHATTER = "I would love to help you with your files!"
 
 
@@ -31,6 +32,8 @@ class Served(NamedTuple):
     tools: bool = True
     loaded: bool = False
     embeds: bool = False
+    #: Whether it begins an answer and never ends it.
+    hangs: bool = False
 
 
 @dataclass
@@ -250,12 +253,25 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self.served.load(model.name)
         events = "".join(f"data: {json.dumps(event)}\n\n" for event in said_to(model, body))
+        if model.hangs:
+            self._hang(f"data: {json.dumps(text(BEGINNING))}\n\n".encode())
+            return
         data = f"{events}data: [DONE]\n\n".encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/event-stream")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+    def _hang(self, beginning: bytes) -> None:
+        """Until the client has hung up."""
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(beginning)
+        self.connection.recv(1)
+        self.served.paths.append("abandoned")
 
 
 @contextmanager

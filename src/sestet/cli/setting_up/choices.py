@@ -75,7 +75,7 @@ def find_choices(
         *_of_servers(servers, known),
         *_of_keys(known),
         *_in_process(),
-        Choice(OFFLINE, "", "built in", "no model: knows requests by their words; works anywhere"),
+        Choice(OFFLINE, "", "built in", "no model: knows requests by their words"),
     ]
 
 

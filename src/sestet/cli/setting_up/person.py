@@ -44,7 +44,8 @@ def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], le
         _note(console, f"\n{_heading(choices)}\n", "bold")
         print_choices(console, choices)
         default = choices[0].id if first else ""
-        said = _ask(console, f"\nWhich? Enter: {default or leave or 'leave it as it is'} ")
+        console.print()
+        said = _ask(f"Which? Enter: {default or leave or 'leave it as it is'} ")
         if said is None or not (said or default):
             return False
         try:
@@ -52,7 +53,7 @@ def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], le
         except PersonError as error:
             _note(console, str(error), "yellow")
             continue
-        if choice.open and (name := _ask(console, f"Which model of theirs? Enter: {choice.model} ")):
+        if choice.open and (name := _ask(f"Which model of theirs? Enter: {choice.model} ")):
             choice = choice._replace(model=name)
         first = False
         if _try(console, file, choice):
@@ -153,15 +154,15 @@ def _price(nano_dollars: int, choice: Choice) -> str:
     return "price not on the list" if "apiKey" in choice.entry else "free"
 
 
-def _ask(console: "Console", question: str) -> str | None:
+def _ask(question: str) -> str | None:
     """What the person writes; None: they want to leave."""
-    from rich.text import Text
+    from prompt_toolkit import PromptSession
+    from prompt_toolkit.formatted_text import FormattedText
 
+    session: PromptSession[str] = PromptSession()
     try:
-        console.print(Text.assemble(question, (PROMPT, "bold cyan")), end="")
-        return input().strip()
+        return session.prompt(FormattedText([("", question), ("bold ansicyan", PROMPT)])).strip()
     except (EOFError, KeyboardInterrupt):
-        console.print()
         return None
 
 

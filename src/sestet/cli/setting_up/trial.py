@@ -31,6 +31,7 @@ REQUEST = "list the files here"
 #: What is there to be found, so that an answer can be told from a guess.
 _FILE_NAME = "green-tea.txt"
 _NEARLY = 0.75
+_STOPPED = "You stopped it."
 _NO_TOOLS = "choose a model that can call tools"
 
 #: Follows a turn on the screen; the model's own text is Markdown.
@@ -71,10 +72,14 @@ def try_out(settings: Settings, choice: Choice, show: Show) -> Trial:
     logging.getLogger("sestet").addHandler(logging.NullHandler())
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryDirectory() as place:
         (Path(place) / _FILE_NAME).write_text("Two minutes at 80 degrees.\n", encoding="utf-8")
-        with contextlib.chdir(place):
-            events, end = asyncio.run(_run(_for_a_trial(settings), Path(home), show))
+        try:
+            with contextlib.chdir(place):
+                events, end = asyncio.run(_run(_for_a_trial(settings), Path(home), show))
+        except KeyboardInterrupt:
+            # Before the turn could take it as its own.
+            return Trial(problem=_STOPPED)
     if isinstance(end, TurnCancelled):
-        return Trial(events, "You stopped it.")
+        return Trial(events, _STOPPED)
     return _judged(choice, events, end, flat=not settings.agent.multi_agent)
 
 
