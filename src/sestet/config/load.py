@@ -56,7 +56,7 @@ def load_settings(
 ) -> Loaded:
     """Settings from ``file``, or the first of working directory and XDG config directory that has one."""
     environ = os.environ if environ is None else environ
-    path = file or _find_file(environ, directory or Path.cwd())
+    path = file or find_file(environ, directory or Path.cwd())
     schema = settings_schema()
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
@@ -72,9 +72,9 @@ def load_settings(
             problems[(variable,)] = f"is not a setting{suggest(variable, list(_variables(schema)))}"
             sources[(variable,)] = "environment"
         else:
-            member, text = _at(schema, key), environ[variable]
+            member, text = member_schema(schema, key), environ[variable]
             secret = member.get("writeOnly") is True
-            _put(values, key, Secret(text, variable=variable) if secret else read_as(member, text))
+            put_value(values, key, Secret(text, variable=variable) if secret else read_as(member, text))
             sources[key] = f"environment variable {variable}"
     return Loaded(_checked(values, schema, problems, str(path), sources), path, overrides)
 
@@ -95,9 +95,15 @@ def data_directory(environ: Mapping[str, str] | None = None) -> Path:
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
 
 
-def _find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
-    places = (directory / FILE_NAME, _xdg(environ, "XDG_CONFIG_HOME", ".config") / "sestet" / FILE_NAME)
+def find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
+    """The first of working directory and XDG config directory that has settings."""
+    places = (directory / FILE_NAME, usual_file(environ))
     return next((place for place in places if place.is_file()), None)
+
+
+def usual_file(environ: Mapping[str, str]) -> Path:
+    """Where a person's own settings lie."""
+    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "sestet" / FILE_NAME
 
 
 def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
@@ -107,21 +113,27 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
 
 
 def _read_file(path: Path) -> dict[str, JsonValue]:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
     try:
-        content: object = YAML(typ="safe").load(path.read_text(encoding="utf-8"))  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
+        return parse_yaml(path.read_text(encoding="utf-8"), str(path))
     except FileNotFoundError:
         raise ConfigError([f"{path}: there is no such file"]) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError([f"{path}: cannot be read: {error}"]) from error
+
+
+def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
+    """What a settings file says, before it is checked."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    try:
+        content: object = YAML(typ="safe").load(text)  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
     except YAMLError as error:
-        raise ConfigError([f"{path}: is not valid YAML: {_one_line(error)}"]) from error
+        raise ConfigError([f"{file}: is not valid YAML: {_one_line(error)}"]) from error
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError([f"{path}: must be a mapping of settings, got {type(content).__name__}"])
+        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}"])
     return cast("dict[str, JsonValue]", content)
 
 
@@ -186,7 +198,8 @@ def _below(schema: JsonObject, name: str) -> JsonObject:
     return properties.get(name, other if isinstance(other, Mapping) else {})
 
 
-def _at(schema: JsonObject, key: tuple[str, ...]) -> JsonObject:
+def member_schema(schema: JsonObject, key: tuple[str, ...]) -> JsonObject:
+    """The schema of what stands under a key; of anything when the key is not known."""
     for name in key:
         schema = _below(schema, name)
     return schema
@@ -217,7 +230,8 @@ def _variables(schema: JsonObject, path: tuple[str, ...] = ()) -> Iterator[str]:
             yield _PREFIX + "__".join((*path, name)).upper()
 
 
-def _put(values: dict[str, JsonValue], key: tuple[str, ...], value: JsonValue) -> None:
+def put_value(values: dict[str, JsonValue], key: tuple[str, ...], value: JsonValue) -> None:
+    """Set what stands under a key; sections that something else holds as well are left alone."""
     for name in key[:-1]:
         inner = values.get(name)
         values[name] = dict(inner) if isinstance(inner, Mapping) else {}

@@ -1,0 +1,180 @@
+"""Changes single settings in the file of a person, and leaves every other character as it was written."""
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast
+
+from sestet.config.load import find_file, member_schema, parse_yaml, put_value, usual_file
+from sestet.config.settings import settings_schema
+from sestet.core.errors import ConfigError
+from sestet.core.schema import JsonValue, find_problems
+
+#: New values by key: ``{("agent", "provider"): "local"}``.
+Changes: TypeAlias = Mapping[tuple[str, ...], JsonValue]
+
+#: Texts that YAML reads as themselves without quotes.
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*|\$\{\w+\}")
+_NOT_PLAIN = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
+
+
+class _Mark(Protocol):
+    index: int
+    column: int
+
+
+class _Node(Protocol):
+    """What is used of a node of ruamel's, which is untyped."""
+
+    id: str
+    start_mark: _Mark
+    end_mark: _Mark
+    flow_style: bool
+    value: object
+
+
+def file_to_edit(
+    named: Path | None = None, *, environ: Mapping[str, str] | None = None, directory: Path | None = None
+) -> Path:
+    """The file that settings are read from; where there is none yet, the one in the config directory."""
+    environ = os.environ if environ is None else environ
+    return named or find_file(environ, directory or Path.cwd()) or usual_file(environ)
+
+
+def edit_settings(file: Path, changes: Changes) -> None:
+    """Write new values into the file, which is made if it is not there: at once, or not at all."""
+    schema = settings_schema()
+    problems = [
+        f"{file}: {'.'.join((*key, *problem.path))}: {problem.message}"
+        for key, value in changes.items()
+        for problem in find_problems(member_schema(schema, key), value)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    # What a link points to is changed, and the link stays one.
+    file = file.resolve()
+    _replace(file, edited(_read(file), changes, str(file)))
+
+
+def edited(text: str, changes: Changes, file: str) -> str:
+    """The text of a settings file with new values in it."""
+    expected = parse_yaml(text, file)
+    # A section that contains itself has no end.
+    with suppress(RecursionError):
+        for key, value in changes.items():
+            text = _with_value(text, key, value, file)
+            put_value(expected, key, value)
+        with suppress(ConfigError):
+            if parse_yaml(text, file) == expected:
+                return text
+    # Anchors, tags, a file in a style of its own: nothing is worth a file that says something else.
+    listed = ", ".join(f"{'.'.join(key)}: {json.dumps(value)}" for key, value in changes.items())
+    raise ConfigError([f"{file}: is written in a way that cannot be edited here; write by hand: {listed}"])
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{file}: cannot be read: {error}"]) from error
+
+
+def _replace(file: Path, text: str) -> None:
+    """Either the old or the new file is there, never a part of one; only its owner can read a new one."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(text.encode())
+                stream.flush()
+                os.fsync(descriptor)
+            os.chmod(name, mode)
+            os.replace(name, file)
+        except BaseException:
+            os.unlink(name)
+            raise
+    except OSError as error:
+        raise ConfigError([f"{file}: cannot be written: {error}"]) from error
+
+
+def _with_value(text: str, key: tuple[str, ...], value: JsonValue, file: str) -> str:
+    """The text with one value written over the old one, or as a new line of the innermost section."""
+    section, depth = _compose(text, file), 0
+    if section is None or section.id != "mapping":
+        return _with_lines(text, len(text), _lines(key, value, 0))
+    while (member := _member(section, key[depth])) is not None:
+        name, inner = member
+        depth += 1
+        # An empty value is said to stand where the next one does: it belongs behind the colon.
+        empty = inner.start_mark.index == inner.end_mark.index
+        place = text.index(":", name.end_mark.index) + 1 if empty else inner.start_mark.index
+        if depth == len(key):
+            return f"{text[:place]}{' ' * empty}{_flow(value)}{text[place if empty else _end(inner) :]}"
+        if empty:
+            return _with_lines(text, place, _lines(key[depth:], value, name.start_mark.column + 2))
+        if inner.id != "mapping":
+            raise ConfigError([f"{file}: {'.'.join(key[:depth])}: must be a mapping of settings"])
+        section = inner
+    if section.flow_style:
+        place = section.end_mark.index - 1
+        joint = ", " if section.value else ""
+        return f"{text[:place].rstrip()}{joint}{_flow_member(key[depth:], value)}{text[place:]}"
+    return _with_lines(text, _end(section), _lines(key[depth:], value, section.start_mark.column))
+
+
+def _compose(text: str, file: str) -> _Node | None:
+    from ruamel.yaml import YAML
+
+    parse_yaml(text, file)
+    return cast("_Node | None", YAML(typ="safe", pure=True).compose(text))  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
+
+
+def _member(section: _Node, name: str) -> tuple[_Node, _Node] | None:
+    pairs = cast("list[tuple[_Node, _Node]]", section.value)
+    return next((pair for pair in pairs if pair[0].value == name), None)
+
+
+def _end(node: _Node) -> int:
+    """Where the last value of a section ends; the section itself ends only after the comments below it."""
+    if node.id in ("mapping", "sequence") and not node.flow_style and node.value:
+        last = cast("list[_Node | tuple[_Node, _Node]]", node.value)[-1]
+        key, value = last if isinstance(last, tuple) else (last, last)
+        return max(key.end_mark.index, _end(value)) if value.value else key.end_mark.index
+    return node.end_mark.index
+
+
+def _with_lines(text: str, place: int, lines: list[str]) -> str:
+    """The text with lines below the one that holds this place."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    # A text of several lines ends at the beginning of the line below it.
+    at_line_start = place > 0 and text[place - 1] == "\n"
+    end = place if at_line_start else text.find("\n", place) + 1 or len(text)
+    head, tail = text[:end], text[end:]
+    if head and not head.endswith("\n"):
+        head += newline
+    return head + "".join(line + newline for line in lines) + tail
+
+
+def _lines(key: tuple[str, ...], value: JsonValue, indent: int) -> list[str]:
+    sections = [f"{' ' * (indent + 2 * depth)}{_flow(name)}:" for depth, name in enumerate(key)]
+    return [*sections[:-1], f"{sections[-1]} {_flow(value)}"]
+
+
+def _flow_member(key: tuple[str, ...], value: JsonValue) -> str:
+    first, *rest = key
+    return f"{_flow(first)}: " + (f"{{{_flow_member(tuple(rest), value)}}}" if rest else _flow(value))
+
+
+def _flow(value: JsonValue) -> str:
+    """A value in one line, which every YAML reader takes as that value."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
+        return value
+    return json.dumps(value, ensure_ascii=False)
