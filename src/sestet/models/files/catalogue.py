@@ -63,3 +63,12 @@ def own_files() -> Sequence[Path]:
     known = {entry.file for entry in catalogue().values()}
     found = models_directory().glob(f"*{SUFFIX}")
     return sorted(file for file in found if file.name not in known)
+
+
+def delete_model(file: Path) -> bool:
+    """Delete a model file and what was begun of it; whether there was anything."""
+    removed = False
+    for each in (file, file.with_name(f"{file.name}.part")):
+        removed = removed or each.exists()
+        each.unlink(missing_ok=True)
+    return removed
