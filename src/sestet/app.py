@@ -114,6 +114,11 @@ class App:
         """The model of every agent that has none of its own."""
         return self.models.default
 
+    @property
+    def is_small(self) -> bool:
+        """Whether a small local model may be the one that answers; then every change is asked about."""
+        return self.root.name in self._policy.careful
+
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """Everything that happens between the person's message and the reply, as it happens.
 

@@ -46,8 +46,9 @@ class LlamaEngine:
         # It insists on an address to listen at: a socket in a directory that nobody else can enter.
         self._directory = Path(tempfile.mkdtemp(prefix="sestet-"))
         address = self._directory / "local.sock"
-        version = str(self._binding.__version__)
-        self._beginnings = Beginnings(address, f"{version} {file.stat()} {settings.context_tokens}")
+        known = file.stat()
+        identity = (self._binding.__version__, known.st_size, known.st_mtime_ns, settings.context_tokens)
+        self._beginnings = Beginnings(address, str(identity))
         self._busy = Lock()
         try:
             # Any: it has no types. None: closed.

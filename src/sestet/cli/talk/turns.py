@@ -30,6 +30,8 @@ from sestet.storage.journal import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
 
+SMALL = "A small local model answers: check what it says. Before it changes anything, you are asked."
+
 
 async def follow_turn(app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True) -> End:
     """Run one turn, show each of its events, and return its last."""
@@ -73,9 +75,11 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 
 
 def warn(app: App) -> None:
-    """What is wrong with the assistant as a whole, on stderr."""
+    """What is wrong with the assistant as a whole, and what is not to be expected of it, on stderr."""
     for warning in app.warnings:
         typer.echo(f"warning: {clean(warning)}", err=True)
+    if app.is_small:
+        typer.echo(SMALL, err=True)
 
 
 def exit_code(end: End) -> int:

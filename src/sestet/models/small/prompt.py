@@ -16,6 +16,8 @@ _HERE = Path(__file__).parent
 _SLOT = re.compile(r"\{(\w+)\}")
 #: Marks that end a message in one model or another: in a text of somebody's they must not.
 _MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
+#: Characters of an earlier message that are shown in brief.
+_BRIEF = 300
 _DIRECT: tuple[tuple[str, str], ...] = (
     ("hello", "Hello! What can I do for you?"),
     ("how much is 12 times 12", "12 times 12 is 144."),
@@ -62,10 +64,19 @@ class SmallPrompt:
                 yield _shot(request, ToolCall(TRANSFER, arguments))
 
 
-def to_plain(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Messages of two roles that take turns, with calls and results as text."""
-    plain: list[UserMessage | AssistantMessage] = []
-    for message in messages:
+def to_plain(messages: Sequence[Message], past_in_brief: bool = False) -> tuple[Message, ...]:
+    """Messages of two roles that take turns, with calls and results as text.
+
+    Earlier turns can be put in brief before the present request: a small model does again what it seems to
+    have done before, and an answer that a specialist gave looks as if it had known it.
+    """
+    start = max((i for i, message in enumerate(messages) if isinstance(message, UserMessage)), default=0)
+    # What is remembered stands before the message that it belongs to.
+    while start and isinstance(messages[start - 1], MemoryMessage):
+        start -= 1
+    brief = _in_brief(messages[:start]) if past_in_brief else ""
+    plain: list[UserMessage | AssistantMessage] = [UserMessage(brief)] if brief else []
+    for message in messages[start:] if past_in_brief else messages:
         made = _plain(message)
         last = plain[-1] if plain else None
         if isinstance(made, UserMessage) and isinstance(last, UserMessage):
@@ -77,9 +88,21 @@ def to_plain(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(plain)
 
 
+def _in_brief(messages: Sequence[Message]) -> str:
+    said = {UserMessage: "The person", AssistantMessage: "You"}
+    lines = [
+        f"{said[type(message)]}: {defuse(' '.join(message.text.split()))[:_BRIEF]}"
+        for message in messages
+        if type(message) in said and message.text
+    ]
+    return "\n".join(("Said before:", *lines)) if lines else ""
+
+
 def _plain(message: Message) -> UserMessage | AssistantMessage:
     match message:
-        case UserMessage(text) | MemoryMessage(text):
+        case UserMessage(text):
+            return UserMessage(f"Request: {defuse(text)}")
+        case MemoryMessage(text):
             return UserMessage(defuse(text))
         case ToolMessage(_, name, text, failed):
             head = "failed" if failed else "gave this result"

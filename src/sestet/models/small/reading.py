@@ -16,7 +16,7 @@ _ANSWERS = ("answer", "response", "reply", "final_answer", "text")
 _SOURCE = "source"
 #: What stands for no source.
 NO_SOURCE = "none"
-_FENCE = re.compile(r"```\w*|</?tools?_calls?>|</?function_calls?>", re.IGNORECASE)
+_FENCE = re.compile(r"```\w*|</?tools?(_calls?)?>|</?function_calls?>", re.IGNORECASE)
 
 
 class Reading(NamedTuple):
