@@ -56,4 +56,5 @@ def capability_description(tools: Iterable[Tool]) -> str:
 def build_agent_tree(config: OrchestrationConfig) -> Agent:
     """The orchestrator and the specialists that the tools call for."""
     specs = default_specs() if config.specs is None else config.specs
-    return build_tree(config, specs=specs, match_order=MATCH_ORDER, fragments=shared_fragments())
+    fragments = shared_fragments(config.prompt_profile)
+    return build_tree(config, specs=specs, match_order=MATCH_ORDER, fragments=fragments)

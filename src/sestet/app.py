@@ -16,9 +16,11 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models
+from sestet.models.choice import Models, check_models, is_small
+from sestet.models.named import LOCAL
+from sestet.orchestration.routing import PromptProfile
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.gate import Allowed, Policy, asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import Limits
@@ -80,6 +82,8 @@ class App:
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self._database = database
+        names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
+        self._policy = _policy(settings, names if additions.model is None else ())
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
@@ -87,7 +91,7 @@ class App:
             self.journal,
             _history(settings, self.journal, database),
             self._locks,
-            Gatekeeper(self.approvals, _policy(settings), settings.policy.question_hours * 3600),
+            Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600),
             _limits(settings),
         )
         self._runner.after_turn = self._after_turn
@@ -101,6 +105,7 @@ class App:
             remote_agents=remote_agents,
             max_delegation_rounds=agent.max_delegation_rounds,
             specs=self.specs,
+            prompt_profile=_profile(self.settings),
         )
         return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
@@ -108,6 +113,11 @@ class App:
     def model(self) -> Model:
         """The model of every agent that has none of its own."""
         return self.models.default
+
+    @property
+    def is_small(self) -> bool:
+        """Whether a small local model may be the one that answers; then every change is asked about."""
+        return self.root.name in self._policy.careful
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """Everything that happens between the person's message and the reply, as it happens.
@@ -137,6 +147,10 @@ class App:
         self.background.after_turn(session_id)
         if self.embedding:
             self.embedding.wake()
+
+    def asks_every_time(self, agent_name: str, tool: Tool) -> bool:
+        """Whether a person's answer holds for one call only, whatever else they may wish."""
+        return asks_every_time(tool, agent_name, self._policy)
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
@@ -248,30 +262,43 @@ def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
         raise ConfigError(problems)
 
 
+def _profile(settings: Settings) -> PromptProfile:
+    profile = settings.agent.prompt_profile
+    if profile != "auto":
+        return profile
+    return "compact" if is_small(settings) else "full"
+
+
 def _history(settings: Settings, journal: Journal, database: Database) -> History:
-    memory = settings.observational_memory
+    memory, tokens = settings.observational_memory, settings.agent.context_tokens
+    if settings.agent.provider == LOCAL:
+        # The rest of its context is for what it is told, what tools give back, and its reply.
+        tokens = min(tokens, settings.local.context_tokens // 4)
     if not memory.enabled or not memory.prompt_tokens:
-        return History(journal, settings.agent.context_tokens)
-    recall = Recall(database, memory.prompt_tokens)
-    return History(journal, settings.agent.context_tokens, recall.section)
+        return History(journal, tokens)
+    return History(journal, tokens, Recall(database, min(memory.prompt_tokens, tokens // 4)).section)
 
 
 def _limits(settings: Settings) -> Limits:
     limits = settings.limits
+    # A quarter of a local model's context, in characters.
+    room = settings.local.context_tokens if settings.agent.provider == LOCAL else limits.tool_output
     return Limits(
         rounds=settings.agent.max_delegation_rounds,
         model_calls=limits.model_calls,
         seconds=limits.seconds,
         delegation_seconds=limits.delegation_seconds,
-        tool_output=limits.tool_output,
+        tool_output=min(limits.tool_output, room),
         tokens=limits.tokens or None,
         dollars=limits.dollars or None,
     )
 
 
-def _policy(settings: Settings) -> Policy:
+def _policy(settings: Settings, agents: Iterable[str]) -> Policy:
     allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
-    return Policy(settings.policy.block, tuple(allowed))
+    # Whoever works for a small model does what it has asked for.
+    careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
+    return Policy(settings.policy.block, tuple(allowed), careful)
 
 
 async def _load_peers(settings: Settings) -> "LoadedPeers | None":

@@ -2,7 +2,7 @@
 
 from sestet.config import Settings
 from sestet.core.model import Model
-from sestet.models.choice import Models
+from sestet.models.choice import Models, is_small
 from sestet.models.named import OFFLINE
 from sestet.services.background import Worker
 from sestet.services.extraction import AGENT as READER
@@ -64,7 +64,10 @@ def _observer(settings: Settings, database: Database, locks: SessionLocks, model
 
 
 def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
-    """An agent's model for this work; None: the built-in one, so rules do it."""
+    """An agent's model for this work; None: rules do it.
+
+    The built-in one has no words for it, and a small one on this machine would keep the person waiting.
+    """
     own = settings.agents.get(agent)
     real = (own and own.provider) or settings.agent.provider
-    return models.of(agent) if real != OFFLINE else None
+    return models.of(agent) if real != OFFLINE and not is_small(settings, agent) else None

@@ -11,7 +11,7 @@ from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall
 from sestet.core.tool import Tool, tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.gate import Allowed, Policy, judge, stands_in
+from sestet.runtime.gate import Allowed, Policy, asks_every_time, judge, stands_in
 from tests.runtime.conftest import SENT, Conversation, exec_mail
 from tests.runtime.transcript import transcript, transfer
 
@@ -239,3 +239,18 @@ async def test_an_approval_lowers_the_gate_for_one_exact_call(talk: Conversation
     await conversation.resume(paused)
 
     assert SENT == ["mallory@evil.example"]
+
+
+@given(LABELS, TOOLS, ARGUMENTS, WORDS)
+def test_whatever_a_small_model_wants_to_change_is_asked_about_every_time(
+    label: Label, tool: Tool, arguments: dict[str, str], words: str
+) -> None:
+    policy = Policy(careful=frozenset(("operator",)))
+    verdict = judge(label, tool, arguments, words, policy, "operator")
+
+    assert verdict.decision == "ask" or tool.effect == "none"
+    assert asks_every_time(tool, "operator", policy) is (tool.effect != "none")
+    # Where a capable model answers, all is as it would be without that.
+    assert judge(label, tool, arguments, words, policy, "vault") == judge(
+        label, tool, arguments, words, Policy()
+    )

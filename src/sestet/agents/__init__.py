@@ -24,9 +24,9 @@ def default_specs() -> tuple[AgentSpec, ...]:
 
 
 @cache
-def shared_fragments() -> str:
+def shared_fragments(profile: str = "full") -> str:
     """What every specialist is told after its own prompt: when to decline, how to report."""
-    files = ("reject.md", "reporting.md")
+    files = ("compact.md",) if profile == "compact" else ("reject.md", "reporting.md")
     return "\n\n".join((_HERE / "_shared" / file).read_text(encoding="utf-8").strip() for file in files)
 
 

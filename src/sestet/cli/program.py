@@ -15,6 +15,7 @@ from sestet.cli import (
     graph,
     knowledge,
     memory,
+    models,
     prompt,
     sessions,
     setup,
@@ -40,6 +41,7 @@ program.add_typer(knowledge.program, name="knowledge")
 program.add_typer(memory.program, name="memory")
 program.add_typer(approvals.program, name="approvals")
 program.add_typer(graph.program, name="graph")
+program.add_typer(models.program, name="models")
 program.add_typer(config.program, name="config")
 program.command("doctor")(doctor.doctor)
 

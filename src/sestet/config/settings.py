@@ -43,8 +43,14 @@ class AgentSettings(Values):
     context_tokens: Annotated[int, "How much of the conversation the model is shown", {"minimum": 500}] = (
         16_000
     )
-    provider: Annotated[str, "An id under providers, or 'offline': the small built-in model"] = "offline"
+    provider: Annotated[
+        str, "An id under providers; 'local': a model file of this machine; 'offline': the built-in model"
+    ] = "offline"
     model: Annotated[str, "The model's name at that provider"] = ""
+    prompt_profile: Annotated[
+        Literal["auto", "full", "compact"],
+        "How much the agents are told about their work; auto: little for small local models, else all",
+    ] = "auto"
     fallback: Annotated[
         tuple[str, ...], "Models that are asked in this order when that one cannot answer: provider/model"
     ] = ()
@@ -60,11 +66,26 @@ class ProviderSettings(Values):
     ] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""
     api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
+    tool_calls: Annotated[
+        Literal["native", "text"],
+        "How its models make calls; text: in words, with a grammar and examples, for small local models",
+    ] = "native"
     # A small machine reads a long prompt for minutes.
     first_token_seconds: Annotated[float, "Seconds until a reply begins", _PATIENCE] = 300.0
     idle_seconds: Annotated[float, "Seconds between two pieces of a reply", _PATIENCE] = 120.0
     call_seconds: Annotated[float, "Seconds until a reply is whole", _PATIENCE] = 600.0
     retries: Annotated[int, "How often a call that failed for the moment is made again", {"minimum": 0}] = 3
+
+
+@record
+class LocalSettings(Values):
+    """The model in this process, which `agent.provider: local` names."""
+
+    context_tokens: Annotated[int, "How much it can read at once, its reply included", {"minimum": 2048}] = (
+        8_192
+    )
+    reply_tokens: Annotated[int, "The most that it writes in one reply", {"minimum": 64}] = 1_024
+    threads: Annotated[int, "Cores that it uses; 0: all there are", {"minimum": 0}] = 0
 
 
 @record
@@ -204,6 +225,7 @@ class Settings(Values):
     agents: Annotated[Mapping[str, SpecialistSettings], "What one agent has of its own, by its name"] = field(
         default_factory=dict[str, SpecialistSettings]
     )
+    local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     policy: PolicySettings = PolicySettings()
     storage: StorageSettings = StorageSettings()

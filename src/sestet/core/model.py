@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 from sestet.core.errors import FailureKind
 from sestet.core.message import Message, ToolCall
 from sestet.core.record import Values, record
+from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 
 #: A rough measure of text that no model has counted.
@@ -19,6 +20,8 @@ class ModelRequest(NamedTuple):
     instruction: str
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...]
+    #: The JSON Schema that the text of the reply has to fit, where the model can be held to one.
+    schema: JsonObject | None = None
 
 
 @record

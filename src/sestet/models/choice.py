@@ -1,19 +1,14 @@
 """Which model each agent has."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from threading import Thread
-from typing import TYPE_CHECKING
 
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
-from sestet.models.named import OFFLINE, NamedModel
-
-# A program that brings its own model, or has the built-in one, loads none of the others.
-if TYPE_CHECKING:
-    from sestet.models.vendor import VendorModel
+from sestet.models.named import LOCAL, OFFLINE, NamedModel
 
 
 class Models:
@@ -26,7 +21,7 @@ class Models:
         self._tools = {agent.name: agent.tools or () for agent in root.sub_agents or (root,)}
         self._specs = specs
         self._built: dict[tuple[str, str], Model] = {}
-        self._vendors: list[VendorModel] = []
+        self._openers: list[Callable[[], object]] = []
         self._given = given
         self.default = given or self._with_fallback(_everybodys(settings))
         self._own: dict[str, Model] = {}
@@ -38,16 +33,16 @@ class Models:
         return self._own.get(agent_name, self.default)
 
     def warm_up(self) -> None:
-        """Load what the vendors need while the person is still writing: it takes more than a second."""
-        if self._vendors:
+        """Load what the models need while the person is still writing: it takes more than a second."""
+        if self._openers:
             # A thread that the interpreter waits for: what is being loaded must not be torn down under it.
-            Thread(target=self._open_vendors, name="warm-up").start()
+            Thread(target=self._open_all, name="warm-up").start()
 
-    def _open_vendors(self) -> None:
-        for vendor in self._vendors:
+    def _open_all(self) -> None:
+        for open_model in self._openers:
             # Whoever asks the model is told.
             with suppress(ModelError):
-                vendor.open()
+                open_model()
 
     def _with_fallback(self, named: NamedModel) -> Model:
         first, *others = dict.fromkeys(self._build(each) for each in (named, *_fallbacks(self._settings)))
@@ -68,12 +63,28 @@ class Models:
             from sestet.models.offline import OfflineModel
 
             return OfflineModel(self._specs, self._tools)
+        if named.provider == LOCAL:
+            return self._local(named)
         from sestet.models.retry import Pacing, RetryingModel
         from sestet.models.vendor import vendor_model
 
-        vendor = vendor_model(self._settings, named)
-        self._vendors.append(vendor)
-        return RetryingModel(vendor, Pacing(self._settings.providers[named.provider].retries))
+        vendor, provider = vendor_model(self._settings, named), self._settings.providers[named.provider]
+        self._openers.append(vendor.open)
+        patient = RetryingModel(vendor, Pacing(provider.retries))
+        return self._small(patient) if provider.tool_calls == "text" else patient
+
+    def _local(self, named: NamedModel) -> Model:
+        from sestet.models.files.catalogue import model_file
+        from sestet.models.local import LocalModel
+
+        local = LocalModel(named.model, model_file(named.model), self._settings.local)
+        self._openers.append(local.open)
+        return self._small(local)
+
+    def _small(self, model: Model) -> Model:
+        from sestet.models.small.model import SmallModel
+
+        return SmallModel(model, self._specs)
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):
@@ -85,7 +96,9 @@ def check_models(settings: Settings) -> None:
     """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
     problems: list[str] = []
     for named in named_models(settings):
-        if named.provider != OFFLINE:
+        if named.provider == LOCAL:
+            problems += _local_problems(settings, named)
+        elif named.provider != OFFLINE:
             from sestet.models.vendor import vendor_model
 
             try:
@@ -94,6 +107,38 @@ def check_models(settings: Settings) -> None:
                 problems += error.problems
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
+
+
+def is_small(settings: Settings, agent_name: str = "") -> bool:
+    """Whether a small model may answer for this agent, or for everybody: then every effect is asked about."""
+    named = _own(settings, agent_name) if agent_name in settings.agents else _everybodys(settings)
+    return any(_is_small(settings, each.provider) for each in (named, *_fallbacks(settings)))
+
+
+def _is_small(settings: Settings, provider_id: str) -> bool:
+    provider = settings.providers.get(provider_id)
+    return provider_id == LOCAL or (provider is not None and provider.tool_calls == "text")
+
+
+def _local_problems(settings: Settings, named: NamedModel) -> Iterator[str]:
+    """Why there is no such model on this machine; nothing is loaded to find out."""
+    from sestet.core.schema import suggest
+    from sestet.models.endpoint import is_installed
+    from sestet.models.files.catalogue import catalogue, model_file
+    from sestet.models.llama import PACKAGE
+    from sestet.models.local import INSTALL
+
+    if LOCAL in settings.providers:
+        yield f"providers.{LOCAL}: this id means the model in this process; choose another"
+    if not is_installed(PACKAGE):
+        yield f"{named.provider_key}: 'local' needs a package that is not installed: {INSTALL}"
+    if not named.model:
+        first = next(iter(catalogue()))
+        yield f"{named.model_key}: is empty; choose one with: sestet models use {first}"
+    elif not model_file(named.model).is_file():
+        known = named.model in catalogue()
+        way_out = f": sestet models pull {named.model}" if known else suggest(named.model, list(catalogue()))
+        yield f"{named.model_key}: the model {named.model!r} is not on this machine{way_out}"
 
 
 def named_models(settings: Settings) -> Iterator[NamedModel]:

@@ -88,6 +88,8 @@ class Endpoint(NamedTuple):
         if not (settings.api_key.isascii() and settings.api_key.isprintable()):
             # A key with a line break or a typographic dash would fail far from here, in the words of a codec.
             yield "apiKey: has characters that no key has; was more than the key copied?"
+        if settings.tool_calls == "text" and settings.type != "openai":
+            yield f"toolCalls: 'text' is for servers that speak OpenAI's protocol, not '{settings.type}'"
         if not is_installed(vendor.package):
             yield f"type: '{settings.type}' needs a package that is not installed: {install_command(vendor)}"
 

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 #: The id of the built-in model: a name that `agent.provider` may have without an entry under `providers`.
 OFFLINE = "offline"
+#: The id of the models in this process, from files of this machine; it needs no entry either.
+LOCAL = "local"
 
 
 class NamedModel(NamedTuple):

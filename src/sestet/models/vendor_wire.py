@@ -78,10 +78,13 @@ class Wire:
 
     def _ask(self, request: ModelRequest) -> AbstractAsyncContextManager[StreamedResponse]:
         messages, parameters = to_messages(request.messages), to_parameters(request)
+        settings = self._settings.copy()
+        if request.schema is not None:
+            settings["extra_body"] = to_format(request.schema)
         return model_request_stream(
             self._client.model,
             messages,
-            model_settings=self._settings,
+            model_settings=settings,
             model_request_parameters=parameters,
             instrument=False,
         )
@@ -100,6 +103,16 @@ def to_parameters(request: ModelRequest) -> ModelRequestParameters:
     return ModelRequestParameters(
         function_tools=[to_definition(tool) for tool in request.tools], instruction_parts=instruction
     )
+
+
+def to_format(schema: JsonObject) -> dict[str, object]:
+    """How servers that speak OpenAI's protocol are told what the text of a reply has to be."""
+    return {
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "schema": schema, "strict": True},
+        }
+    }
 
 
 def to_definition(tool: Tool) -> ToolDefinition:

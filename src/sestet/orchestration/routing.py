@@ -3,13 +3,21 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
 
 DEFAULT_ROUNDS = 5
 
+#: How much agents are told about their work: all of it, or as much as a small model can keep in mind.
+PromptProfile: TypeAlias = Literal["full", "compact"]
+
 _PROMPTS = Path(__file__).parent / "prompts"
+#: The sections of a plaque's prompt that are never left out.
+_KEPT = ("## Output Format", "## Constraints")
+#: Requests of each specialist that a compact routing table has.
+_EXAMPLES = 4
 
 
 def render_instruction(
@@ -18,13 +26,19 @@ def render_instruction(
     unmatched: Sequence[Tool],
     system_prompt: str,
     rounds: int,
+    profile: PromptProfile = "full",
 ) -> str:
     """The orchestrator's instruction for exactly the agents that exist."""
     names = [agent.name for agent in agents]
+    if profile == "compact":
+        file, table = "orchestrator_compact.md", "\n".join(_line(a, specs.get(a.name)) for a in agents)
+    else:
+        file = "orchestrator.md"
+        table = "\n\n".join(_entry(agent, specs.get(agent.name), names) for agent in agents)
     return fill_prompt(
-        "orchestrator.md",
+        file,
         system_prompt=system_prompt,
-        routing_table="\n\n".join(_entry(agent, specs.get(agent.name), names) for agent in agents),
+        routing_table=table,
         unavailable=_unavailable(unmatched),
         names=", ".join(f"`{name}`" for name in names),
         rounds=str(rounds),
@@ -36,6 +50,19 @@ def fill_prompt(file: str, **values: str) -> str:
     text = (_PROMPTS / file).read_text(encoding="utf-8")
     filled = re.sub(r"\{\{(\w+)\}\}", lambda slot: values[slot[1]].strip(), text)
     return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"
+
+
+def shorten(instruction: str) -> str:
+    """A specialist's own prompt without the parts that a small model can do without."""
+    head, *sections = re.split(r"(?m)^(?=## )", instruction.strip())
+    kept = (section for section in sections if section.startswith(_KEPT))
+    return "\n\n".join(part.strip() for part in (head, *kept))
+
+
+def _line(agent: Agent, spec: AgentSpec | None) -> str:
+    role = spec.description if spec else agent.description
+    examples = "; ".join(f"“{example}”" for example in spec.examples[:_EXAMPLES]) if spec else ""
+    return f"- {agent.name}: {role}" + (f". Such as {examples}" if examples else "")
 
 
 def _entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> str:

@@ -11,7 +11,13 @@ from sestet.core.record import Values, record
 from sestet.core.tool import Tool
 from sestet.orchestration.capability import describe_capabilities, phrases_of
 from sestet.orchestration.partition import in_match_order, partition, require_agent_names, require_distinct
-from sestet.orchestration.routing import DEFAULT_ROUNDS, fill_prompt, render_instruction
+from sestet.orchestration.routing import (
+    DEFAULT_ROUNDS,
+    PromptProfile,
+    fill_prompt,
+    render_instruction,
+    shorten,
+)
 
 AdaptTool: TypeAlias = Callable[[Tool, str], Tool]
 
@@ -37,6 +43,7 @@ class OrchestrationConfig(Values):
     max_delegation_rounds: int | None = None
     #: In creation order; None means the six that ship.
     specs: Sequence[AgentSpec] | None = None
+    prompt_profile: PromptProfile = "full"
 
     @property
     def rounds(self) -> int:
@@ -61,7 +68,9 @@ def build_tree(
     _require_names("agent", (agent.name for agent in agents))
     # A plaque is for the room it hangs on: a remote agent of the same name gets none.
     plaques = {spec.name: spec for spec in specs if any(agent.name == spec.name for agent in local)}
-    instruction = render_instruction(agents, plaques, buckets[UNMATCHED], config.system_prompt, config.rounds)
+    instruction = render_instruction(
+        agents, plaques, buckets[UNMATCHED], config.system_prompt, config.rounds, config.prompt_profile
+    )
     return Agent(ORCHESTRATOR, "Talks with the person and delegates", instruction, None, agents)
 
 
@@ -89,7 +98,8 @@ def _build_specialist(
     description = spec.description
     if tools:
         description = f"{spec.description}. Capabilities: {describe_capabilities(tools, phrases)}"
-    instruction = f"{spec.instruction.strip()}\n\n{fragments.strip()}\n".lstrip()
+    own = shorten(spec.instruction) if config.prompt_profile == "compact" else spec.instruction.strip()
+    instruction = f"{own}\n\n{fragments.strip()}\n".lstrip()
     adapted = _adapt(tools, spec.name, config.adapt_tool)
     return Agent(spec.name, description, instruction, adapted, exclusive=spec.exclusive)
 

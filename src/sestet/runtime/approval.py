@@ -8,7 +8,7 @@ from sestet.core.message import ToolCall
 from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.runtime.gate import Policy, Verdict, judge
+from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import AgentRun, Turn
 from sestet.storage.approvals import ApprovalStore, Question
@@ -38,7 +38,7 @@ class Gatekeeper(Values):
 
     def clear(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Clearance:
         """Policy first: what it blocks, no approval unlocks."""
-        verdict = judge(run.label, tool, call.arguments, turn.user_words, self.policy)
+        verdict = self._judge(turn, run, tool, call)
         if verdict.decision == "allow":
             return GO
         if verdict.decision == "block":
@@ -57,6 +57,9 @@ class Gatekeeper(Values):
             return Clearance("no", say("nobody_answered", tool=call.name))
         turn.waiting_for.append(question.id)
         return Clearance("wait")
+
+    def _judge(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Verdict:
+        return judge(run.label, tool, call.arguments, turn.user_words, self.policy, run.agent.name)
 
     def _ask(
         self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
@@ -87,7 +90,7 @@ class Gatekeeper(Values):
 
     def may_repeat(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
         """Whether a call that was cut off may run again: as it was allowed before, and without asking."""
-        verdict = judge(run.label, tool, call.arguments, turn.user_words, self.policy)
+        verdict = self._judge(turn, run, tool, call)
         if verdict.decision != "ask":
             return verdict.decision == "allow"
         question = self._question(turn, call)
@@ -95,8 +98,7 @@ class Gatekeeper(Values):
         return approved or self._is_granted(turn, run, tool, call)
 
     def _is_granted(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
-        # Money is asked about every time: no standing answer moves it.
-        if tool.effect == "money":
+        if asks_every_time(tool, run.agent.name, self.policy):
             return False
         pattern = grant_pattern(tool, call.arguments)
         return self.approvals.is_granted(turn.session_id, run.agent.name, call.name, pattern)

@@ -37,13 +37,17 @@ class Policy(Values):
 
     blocked: tuple[str, ...] = ()
     allowed: tuple[Allowed, ...] = ()
+    #: Agents that a small model answers for: whatever they would change, a person is asked about first.
+    careful: frozenset[str] = frozenset()
 
 
 ALLOW = Verdict("allow")
 
 
-def judge(label: Label, tool: Tool, arguments: JsonObject, user_words: str, policy: Policy) -> Verdict:
-    """Decide about one call, from what the caller has read and what the person has said."""
+def judge(
+    label: Label, tool: Tool, arguments: JsonObject, user_words: str, policy: Policy, agent: str = ""
+) -> Verdict:
+    """Decide about one call of an agent, from what it has read and what the person has said."""
     if any(fnmatchcase(tool.name, pattern) for pattern in policy.blocked):
         return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy")
     if tool.effect == "money":
@@ -57,7 +61,14 @@ def judge(label: Label, tool: Tool, arguments: JsonObject, user_words: str, poli
             return Verdict("ask", "private content would leave this machine", label.sources)
     if tool.risk != "safe":
         return Verdict("ask", f"it is {tool.risk}", label.sources)
+    if asks_every_time(tool, agent, policy):
+        return Verdict("ask", "it changes something, and a small local model chose it", label.sources)
     return ALLOW
+
+
+def asks_every_time(tool: Tool, agent: str, policy: Policy) -> bool:
+    """Whether no standing answer holds: for money, and for every change that a small model wants to make."""
+    return tool.effect == "money" or (tool.effect != "none" and agent in policy.careful)
 
 
 def target_values(tool: Tool, arguments: JsonObject) -> Iterator[str]:

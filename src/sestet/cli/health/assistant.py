@@ -57,7 +57,8 @@ async def check_assistant(settings: Settings) -> list[Check]:
 def _check_model(built: app.App) -> Check:
     if isinstance(built.model, OfflineModel):
         return Check("model", "warning", "the small built-in one", _OFFLINE)
-    return Check("model", "ok", built.model.name)
+    small = "; a small local model, so every change is asked about" if built.is_small else ""
+    return Check("model", "ok", built.model.name + small)
 
 
 def check_agents(root: Agent) -> Check:

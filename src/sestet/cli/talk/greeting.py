@@ -3,6 +3,7 @@
 from sestet.cli.show.history import count_turns, print_recalled, read_turns
 from sestet.cli.talk.session import find_session
 from sestet.cli.talk.state import Talk
+from sestet.cli.talk.turns import SMALL
 from sestet.cli.talk.unfinished import print_unfinished
 from sestet.models.offline import OfflineModel
 
@@ -15,6 +16,8 @@ def greet(talk: Talk) -> None:
     talk.note(f"Sestet · session {talk.session_id} ({state}) · model {talk.app.model.name} · /help", "bold")
     if isinstance(talk.app.model, OfflineModel):
         talk.note("This is the small built-in model; 'sestet setup' finds a real one (docs/models.md).")
+    if talk.app.is_small:
+        talk.note(SMALL, "yellow")
     for warning in talk.app.warnings:
         talk.note(warning, "yellow")
     recall(talk)

@@ -30,6 +30,8 @@ from sestet.storage.journal import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
 
+SMALL = "A small local model answers: check what it says. Before it changes anything, you are asked."
+
 
 async def follow_turn(app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True) -> End:
     """Run one turn, show each of its events, and return its last."""
@@ -73,9 +75,11 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 
 
 def warn(app: App) -> None:
-    """What is wrong with the assistant as a whole, on stderr."""
+    """What is wrong with the assistant as a whole, and what is not to be expected of it, on stderr."""
     for warning in app.warnings:
         typer.echo(f"warning: {clean(warning)}", err=True)
+    if app.is_small:
+        typer.echo(SMALL, err=True)
 
 
 def exit_code(end: End) -> int:
@@ -133,14 +137,15 @@ def print_open_questions(app: App, turn_id: str) -> None:
     console = open_console(stderr=True)
     questions = app.approvals.pending(turn_id)
     for question in questions:
-        print_approval(console, question, find_tool(app, question), whole=True)
+        print_approval(console, question, standing_tool(app, question), whole=True)
     if questions:
         typer.echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)
 
 
-def find_tool(app: App, question: Question) -> Tool | None:
-    """The tool that a question is about; None when there is none of that name any more."""
-    return next((tool for tool in app.tools if tool.name == question.tool), None)
+def standing_tool(app: App, question: Question) -> Tool | None:
+    """The tool of a question, if an answer may hold for its later calls; None: for this one only."""
+    tool = next((tool for tool in app.tools if tool.name == question.tool), None)
+    return None if tool is not None and app.asks_every_time(question.agent, tool) else tool
 
 
 def without_surrogates(text: str) -> str:

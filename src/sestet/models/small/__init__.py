@@ -1,0 +1,1 @@
+"""What a small model needs to make calls: a short prompt with examples, a grammar, and tolerant reading."""

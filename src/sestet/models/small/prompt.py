@@ -1,0 +1,183 @@
+"""Puts a request into the words that a small model understands: everything constant first, then examples."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import assert_never, cast
+
+from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.schema import JsonObject, JsonValue
+from sestet.core.tool import Tool
+
+_HERE = Path(__file__).parent
+_SLOT = re.compile(r"\{(\w+)\}")
+#: Marks that end a message in one model or another: in a text of somebody's they must not.
+_MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
+#: Characters of an earlier message that are shown in brief.
+_BRIEF = 300
+_DIRECT: tuple[tuple[str, str], ...] = (
+    ("hello", "Hello! What can I do for you?"),
+    ("how much is 12 times 12", "12 times 12 is 144."),
+    ("thank you", "You are welcome."),
+)
+
+
+class SmallPrompt:
+    """Renders requests; ``specs`` give the orchestrator its examples."""
+
+    def __init__(self, specs: Sequence[AgentSpec]) -> None:
+        self._examples = {spec.name: spec.examples for spec in specs}
+
+    def instruction(self, instruction: str, tools: Sequence[Tool]) -> str:
+        """The constant beginning: the same for every request of one agent, so that it is read only once."""
+        values = {
+            "instruction": instruction.strip(),
+            "tools": "\n".join(_describe(tool) for tool in tools),
+            "examples": "\n\n".join(self._shots(tools)),
+        }
+        template = (_HERE / "prompts" / "tools.md").read_text(encoding="utf-8")
+        return re.sub(r"\{\{(\w+)\}\}", lambda slot: values[slot[1]], template)
+
+    def _shots(self, tools: Sequence[Tool]) -> Iterator[str]:
+        for tool in tools:
+            if tool.name == TRANSFER:
+                yield from self._routes(tool)
+            elif tool.name == REJECT_TASK:
+                reason = {"reason": "This is none of my duties."}
+                yield _shot("do something that none of your tools can do", ToolCall(tool.name, reason))
+            elif tool.examples:
+                arguments = {slot: _sample(slot) for slot in _SLOT.findall(tool.examples[0])}
+                request = _SLOT.sub(lambda slot: _sample(slot[1]), tool.examples[0])
+                yield _shot(request, ToolCall(tool.name, arguments))
+
+    def _routes(self, transfer: Tool) -> Iterator[str]:
+        properties = cast("Mapping[str, JsonObject]", transfer.parameters["properties"])
+        names = cast("Sequence[str]", properties["agent_name"]["enum"])
+        for request, answer in _DIRECT:
+            yield f"Request: {request}\n{answer_line(answer)}"
+        for name in names:
+            for request in self._examples.get(name, ())[:3]:
+                arguments = {"agent_name": name, "request": request, "reply": True}
+                yield _shot(request, ToolCall(TRANSFER, arguments))
+
+
+def to_plain(messages: Sequence[Message], past_in_brief: bool = False) -> tuple[Message, ...]:
+    """Messages of two roles that take turns, with calls and results as text.
+
+    Earlier turns can be put in brief before the present request: a small model does again what it seems to
+    have done before, and an answer that a specialist gave looks as if it had known it.
+    """
+    start = max((i for i, message in enumerate(messages) if isinstance(message, UserMessage)), default=0)
+    # What is remembered stands before the message that it belongs to.
+    while start and isinstance(messages[start - 1], MemoryMessage):
+        start -= 1
+    brief = _in_brief(messages[:start]) if past_in_brief else ""
+    plain: list[UserMessage | AssistantMessage] = [UserMessage(brief)] if brief else []
+    for message in messages[start:] if past_in_brief else messages:
+        made = _plain(message)
+        last = plain[-1] if plain else None
+        if isinstance(made, UserMessage) and isinstance(last, UserMessage):
+            plain[-1] = UserMessage(f"{last.text}\n\n{made.text}")
+        elif isinstance(made, AssistantMessage) and isinstance(last, AssistantMessage):
+            plain[-1] = AssistantMessage(f"{last.text}\n{made.text}")
+        else:
+            plain.append(made)
+    return tuple(plain)
+
+
+def _in_brief(messages: Sequence[Message]) -> str:
+    said = {UserMessage: "The person", AssistantMessage: "You"}
+    lines = [
+        f"{said[type(message)]}: {defuse(' '.join(message.text.split()))[:_BRIEF]}"
+        for message in messages
+        if type(message) in said and message.text
+    ]
+    return "\n".join(("Said before:", *lines)) if lines else ""
+
+
+def _plain(message: Message) -> UserMessage | AssistantMessage:
+    match message:
+        case UserMessage(text):
+            return UserMessage(f"Request: {defuse(text)}")
+        case MemoryMessage(text):
+            return UserMessage(defuse(text))
+        case ToolMessage(_, name, text, failed):
+            head = "failed" if failed else "gave this result"
+            return UserMessage(f"{name} {head}:\n{defuse(text)}")
+        case AssistantMessage(text, calls):
+            return AssistantMessage("\n".join(map(call_line, calls)) or answer_line(defuse(text)))
+        case _:
+            assert_never(message)
+
+
+def call_line(call: ToolCall) -> str:
+    return json.dumps({"tool": call.name, "arguments": call.arguments}, ensure_ascii=False)
+
+
+def answer_line(answer: str) -> str:
+    return json.dumps({"answer": answer}, ensure_ascii=False)
+
+
+def defuse(text: str) -> str:
+    """A text that cannot pass for the end of a message and the beginning of another."""
+    return _MARK.sub(lambda mark: f"{mark[0]} ", text)
+
+
+def reply_schema(tools: Sequence[Tool], sources: Sequence[str] = ()) -> JsonObject:
+    """What a reply may be: a call of one of the tools, or an answer."""
+    calls = [
+        _closed({"tool": {"const": tool.name}, "arguments": dict(_bare_schema(tool.parameters))})
+        for tool in tools
+    ]
+    answer: dict[str, JsonValue] = {"source": {"enum": [*sources]}} if sources else {}
+    return {"anyOf": [*calls, _closed({**answer, "answer": {"type": "string", "minLength": 1}})]}
+
+
+def _closed(properties: Mapping[str, JsonValue]) -> JsonObject:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _bare_schema(schema: JsonObject) -> JsonObject:
+    """A schema without what no grammar needs and some servers refuse."""
+    return {
+        name: _bare_schema(value) if isinstance(value, Mapping) else value
+        for name, value in schema.items()
+        if not (name in ("description", "default", "examples") and not isinstance(value, Mapping))
+    }
+
+
+def _describe(tool: Tool) -> str:
+    properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
+    required = cast("Sequence[str]", tool.parameters.get("required", ()))
+    arguments = (_argument(name, schema, name in required) for name, schema in properties.items())
+    lines = "".join(f"\n  {argument}" for argument in arguments)
+    return f"- {tool.name}: {' '.join(tool.description.split())}{lines}"
+
+
+def _argument(name: str, schema: JsonObject, required: bool) -> str:
+    choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
+    kind = "/".join(map(str, choices)) or str(schema.get("type", "text"))
+    note = "" if required else ", optional"
+    about = schema.get("description")
+    return f"{name} ({kind}{note})" + (f": {about}" if about else "")
+
+
+def _shot(request: str, call: ToolCall) -> str:
+    return f"Request: {request}\n{call_line(call)}"
+
+
+def _sample(slot: str) -> str:
+    return _samples().get(slot) or slot.replace("_", " ")
+
+
+@lru_cache(maxsize=1)
+def _samples() -> Mapping[str, str]:
+    return json.loads((_HERE / "samples.json").read_text(encoding="utf-8"))

@@ -1,0 +1,126 @@
+"""Reads the reply of a small model: the calls in it, or its answer."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, cast
+
+from sestet.core.agent import normalise_name
+from sestet.core.message import ToolCall
+from sestet.core.schema import JsonObject, JsonValue, find_problems
+from sestet.core.tool import Tool
+from sestet.models.small.loose_json import Found, find_json
+from sestet.models.small.repair import WRAPPERS, repair_arguments
+
+_NAMES = ("tool", "name", "function", "tool_name", "action", "tool_call", "call")
+_ANSWERS = ("answer", "response", "reply", "final_answer", "text")
+_SOURCE = "source"
+#: What stands for no source.
+NO_SOURCE = "none"
+_FENCE = re.compile(r"```\w*|</?tools?(_calls?)?>|</?function_calls?>", re.IGNORECASE)
+
+
+class Reading(NamedTuple):
+    """What a reply says."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+
+def read_reply(text: str, tools: Sequence[Tool]) -> Reading:
+    """The calls that stand in the text, else the answer that it gives; never raises."""
+    by_name = {normalise_name(tool.name): tool for tool in tools}
+    found = list(find_json(text))
+    alone = len(found) == 1 and not _prose(text, found)
+    calls = [call for each in found for call in _calls(each.value, by_name, alone)]
+    if calls:
+        # What was said before the first call may have been shown; what comes after it is idle talk.
+        return Reading(_tidy(text[: found[0].start]), tuple(calls))
+    if alone and (answer := _answer(found[0].value)) is not None:
+        return Reading(answer)
+    return Reading(text)
+
+
+def _calls(value: JsonValue, tools: Mapping[str, Tool], alone: bool) -> Iterator[ToolCall]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _calls(item, tools, alone)
+    elif isinstance(value, dict):
+        for key in ("tool_calls", "calls"):
+            if isinstance(inner := value.get(key), list):
+                yield from _calls(inner, tools, alone)
+                return
+        if (call := _call(value, tools, alone)) is not None:
+            yield call
+
+
+def _call(value: dict[str, JsonValue], tools: Mapping[str, Tool], alone: bool) -> ToolCall | None:
+    for key in _NAMES:
+        inner = value.get(key)
+        if isinstance(inner, dict):
+            # {"function": {"name": …, "arguments": …}}
+            return _call(inner, tools, alone)
+        if isinstance(inner, str) and inner.strip():
+            return _named(inner.strip(), value, key, tools, alone)
+    if len(value) == 1:
+        # {"fs_read": {"path": …}}
+        ((name, inner),) = value.items()
+        if (tool := tools.get(normalise_name(name))) is not None:
+            return _made(tool, inner)
+    return _bare(value, tools) if alone else None
+
+
+def _named(
+    name: str, value: dict[str, JsonValue], key: str, tools: Mapping[str, Tool], alone: bool
+) -> ToolCall | None:
+    tool = tools.get(normalise_name(name))
+    wrapper = next((each for each in WRAPPERS if each in value), None)
+    if tool is None:
+        if fitting := _bare(value, tools) if alone else None:
+            return fitting
+        # Plainly meant as a call: whoever runs it says which tools there are. Else it is somebody's JSON.
+        arguments = value.get(wrapper) if wrapper else None
+        meant = alone and isinstance(arguments, dict)
+        return ToolCall(name, cast("JsonObject", arguments)) if meant else None
+    if wrapper is not None:
+        return _made(tool, value[wrapper])
+    return _made(tool, {other: item for other, item in value.items() if other != key})
+
+
+def _bare(value: JsonObject, tools: Mapping[str, Tool]) -> ToolCall | None:
+    """Arguments without a name, if they fit one tool and no other."""
+    fitting: list[ToolCall] = []
+    for tool in tools.values():
+        arguments = repair_arguments(tool.parameters, value) if value else None
+        if arguments and not any(find_problems(tool.parameters, arguments)):
+            fitting.append(ToolCall(tool.name, arguments))
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _made(tool: Tool, given: object) -> ToolCall:
+    arguments = repair_arguments(tool.parameters, given)
+    if arguments is None:
+        return ToolCall(tool.name, malformed=str(given))
+    return ToolCall(tool.name, arguments)
+
+
+def _answer(value: JsonValue) -> str | None:
+    if not isinstance(value, dict):
+        return None
+    answer = next((value[key] for key in _ANSWERS if isinstance(value.get(key), str)), None)
+    if not isinstance(answer, str):
+        return None
+    source = value.get(_SOURCE)
+    if not isinstance(source, str) or source.strip().lower() in ("", NO_SOURCE) or source in answer:
+        return answer
+    return f"{answer}\n\nSource: {source}"
+
+
+def _prose(text: str, found: Sequence[Found]) -> str:
+    """What is said around the JSON."""
+    edges = [0, *(edge for each in found for edge in (each.start, each.end)), len(text)]
+    between = (text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
+    return "".join(_tidy(piece) for piece in between)
+
+
+def _tidy(text: str) -> str:
+    return _FENCE.sub("", text).strip()

@@ -1,0 +1,161 @@
+"""Repairs arguments that nearly fit a tool's schema. It changes spelling and form, and never adds a value."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias, cast
+
+from sestet.core.agent import normalise_name
+from sestet.core.schema import JsonObject, JsonValue, find_problems
+from sestet.models.small.loose_json import parse_loosely
+
+#: What models call the object around the arguments.
+WRAPPERS = ("arguments", "parameters", "args", "params", "input", "properties", "kwargs", "action_input")
+
+_Schemas: TypeAlias = Mapping[str, JsonObject]
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+_NOTHING = ("null", "none", "")
+
+
+def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None:
+    """The arguments in the form that the schema asks for, as far as that is certain; None: not arguments."""
+    if isinstance(arguments, str):
+        arguments = _parsed(schema, arguments)
+    if not isinstance(arguments, Mapping):
+        return _only_argument(schema, cast("JsonValue", arguments))
+    given = {str(name): value for name, value in cast("JsonObject", arguments).items()}
+    if not any(find_problems(schema, given)):
+        return given
+    return _repair_object(schema, _unwrapped(schema, given))
+
+
+def _parsed(schema: JsonObject, text: str) -> object:
+    parsed = parse_loosely(text)
+    return parsed if isinstance(parsed, Mapping) else text
+
+
+def _only_argument(schema: JsonObject, value: JsonValue) -> JsonObject | None:
+    """A value without its name, for a tool that can only mean one thing by it."""
+    required = cast("Sequence[str]", schema.get("required", ()))
+    if value is None or value == "" or len(required) != 1:
+        return {} if not value and not required else None
+    return {required[0]: _repair_value(_properties(schema)[required[0]], value)}
+
+
+def _properties(schema: JsonObject) -> _Schemas:
+    return cast("_Schemas", schema.get("properties", {}))
+
+
+def _unwrapped(schema: JsonObject, given: JsonObject) -> JsonObject:
+    """What stands in one wrapper too many."""
+    if len(given) == 1:
+        ((name, inner),) = given.items()
+        if name.lower() in WRAPPERS and name not in _properties(schema) and isinstance(inner, Mapping):
+            return inner
+    return given
+
+
+def _repair_object(schema: JsonObject, given: JsonObject) -> JsonObject:
+    properties = _properties(schema)
+    by_form = {normalise_name(name): name for name in properties}
+    required = cast("Sequence[str]", schema.get("required", ()))
+    repaired: dict[str, JsonValue] = {}
+    for written, value in given.items():
+        name = written
+        if written not in properties:
+            # Spelt otherwise, unless the right spelling is there as well.
+            meant = by_form.get(normalise_name(written), written)
+            name = written if meant in given else meant
+        member = properties.get(name)
+        if member is None:
+            extra = schema.get("additionalProperties")
+            repaired[name] = _repair_value(extra, value) if isinstance(extra, Mapping) else value
+        elif name in required or not _is_nothing(member, value):
+            repaired[name] = _repair_value(member, value)
+    return repaired
+
+
+def _is_nothing(schema: JsonObject, value: JsonValue) -> bool:
+    """An optional argument that was written down without a value."""
+    return value is None and any(find_problems(schema, None))
+
+
+def _repair_value(schema: JsonObject, value: JsonValue) -> JsonValue:
+    if not any(find_problems(schema, value)):
+        return value
+    if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
+        attempts = [_repair_value(option, value) for option in options]
+        fitting = (each for each in attempts if not any(find_problems(schema, each)))
+        return next(fitting, value)
+    if choices := cast("Sequence[JsonValue]", schema.get("enum", ())):
+        return _choice(choices, value)
+    kind = schema.get("type")
+    repair = _REPAIRS.get(kind) if isinstance(kind, str) else None
+    return repair(schema, value) if repair else value
+
+
+def _choice(choices: Sequence[JsonValue], value: JsonValue) -> JsonValue:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    form = normalise_name(str(value))
+    alike = [choice for choice in choices if normalise_name(str(choice)) == form]
+    return alike[0] if len(alike) == 1 else value
+
+
+def _integer(schema: JsonObject, value: JsonValue) -> JsonValue:
+    number = _number(schema, value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+def _number(schema: JsonObject, value: JsonValue) -> JsonValue:
+    if isinstance(value, str) and re.fullmatch(r"\s*[+-]?\d{1,15}(\.\d{1,15})?\s*", value):
+        return float(value) if "." in value else int(value)
+    return value
+
+
+def _boolean(schema: JsonObject, value: JsonValue) -> JsonValue:
+    word = str(value).strip().lower()
+    if isinstance(value, (str, int)) and word in (*_TRUE, *_FALSE):
+        return word in _TRUE
+    return value
+
+
+def _string(schema: JsonObject, value: JsonValue) -> JsonValue:
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, bool) or value is None:
+        return value
+    return json.dumps(value) if isinstance(value, (int, float)) else value
+
+
+def _array(schema: JsonObject, value: JsonValue) -> JsonValue:
+    items = cast("JsonObject", schema.get("items", {}))
+    if isinstance(value, str):
+        parsed = parse_loosely(value)
+        value = parsed if isinstance(parsed, list) else value
+    if isinstance(value, (list, tuple)):
+        return [_repair_value(items, item) for item in cast("Sequence[JsonValue]", value)]
+    single = _repair_value(items, value)
+    return value if any(find_problems(items, single)) else [single]
+
+
+def _object(schema: JsonObject, value: JsonValue) -> JsonValue:
+    if isinstance(value, str):
+        parsed = parse_loosely(value)
+        value = parsed if isinstance(parsed, dict) else value
+    return _repair_object(schema, cast("JsonObject", value)) if isinstance(value, dict) else value
+
+
+def _null(schema: JsonObject, value: JsonValue) -> JsonValue:
+    return None if isinstance(value, str) and value.strip().lower() in _NOTHING else value
+
+
+_REPAIRS = {
+    "integer": _integer,
+    "number": _number,
+    "boolean": _boolean,
+    "string": _string,
+    "array": _array,
+    "object": _object,
+    "null": _null,
+}

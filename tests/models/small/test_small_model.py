@@ -1,0 +1,170 @@
+"""What a small model is shown, and what becomes of its replies."""
+
+import json
+from collections.abc import AsyncGenerator
+
+import pytest
+
+from sestet.agents import default_specs
+from sestet.core.agent import Agent
+from sestet.core.errors import ModelError
+from sestet.core.message import AssistantMessage, MemoryMessage, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
+from sestet.core.schema import find_problems, object_schema
+from sestet.core.tool import Tool
+from sestet.models.small.model import SmallModel
+from sestet.models.small.prompt import defuse, reply_schema
+from sestet.runtime.delegation import transfer_tool
+
+READ = Tool(
+    "fs_read",
+    "Read a text file.",
+    object_schema({"path": {"type": "string", "description": "The file", "default": "x"}}, ["path"]),
+    examples=("read {path}", "open {path}"),
+)
+TRANSFER = transfer_tool([Agent("operator"), Agent("planner")])
+ASKED = ModelRequest("operator", "You are the operator.", (UserMessage("read notes.txt"),), (READ,))
+
+
+class Writer:
+    """A model that writes one text after the other, in small pieces, and remembers what it was shown."""
+
+    name = "local/tiny"
+
+    def __init__(self, *texts: str | ModelError) -> None:
+        self.texts = list(texts)
+        self.requests: list[ModelRequest] = []
+        self.closed = False
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        self.requests.append(request)
+        text = self.texts.pop(0)
+        if isinstance(text, ModelError):
+            raise text
+        for start in range(0, len(text), 5):
+            yield TextDelta(text[start : start + 5])
+        yield ModelReply(text)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+async def say(text: str, request: ModelRequest = ASKED) -> tuple[str, ModelReply]:
+    """What is shown of a text, and the reply that it becomes."""
+    *shown, reply = [item async for item in SmallModel(Writer(text), default_specs()).stream(request)]
+    assert isinstance(reply, ModelReply)
+    return "".join(item.text for item in shown if isinstance(item, TextDelta)), reply
+
+
+def shown_to_model(request: ModelRequest) -> ModelRequest:
+    return SmallModel(Writer(), default_specs()).plain(request)
+
+
+async def test_a_call_in_text_becomes_a_call_and_is_not_shown() -> None:
+    shown, reply = await say('```json\n{"name": "fs_read", "arguments": {"path": "notes.txt"}}\n```')
+
+    assert shown == ""
+    assert reply == ModelReply("", (ToolCall("fs_read", {"path": "notes.txt"}),))
+
+
+async def test_an_answer_is_shown_without_its_wrapping() -> None:
+    shown, reply = await say('{"source": "notes.txt", "answer": "Milk.\\nBread."}')
+
+    assert shown == reply.text == "Milk.\nBread.\n\nSource: notes.txt"
+
+
+async def test_without_tools_it_writes_as_it_likes() -> None:
+    model = Writer('{"tool": "fs_read"} is how one calls.')
+    request = ASKED._replace(tools=())
+    *_, reply = [item async for item in SmallModel(model, ()).stream(request)]
+
+    assert reply == ModelReply('{"tool": "fs_read"} is how one calls.')
+    assert model.requests[0].schema is None
+    assert model.requests[0].instruction == request.instruction
+
+
+async def test_a_server_that_takes_no_schema_is_asked_in_words_from_then_on() -> None:
+    model = Writer(
+        ModelError("what is response_format?", "bad_request"), '{"answer": "a"}', '{"answer": "b"}'
+    )
+    small = SmallModel(model, ())
+    for expected in "ab":
+        *_, reply = [item async for item in small.stream(ASKED)]
+        assert reply == ModelReply(expected)
+
+    assert [request.schema is None for request in model.requests] == [False, True, True]
+
+
+async def test_any_other_failure_is_passed_on() -> None:
+    with pytest.raises(ModelError, match="too long"):
+        [_ async for _ in SmallModel(Writer(ModelError("too long", "context_too_long")), ()).stream(ASKED)]
+
+
+def test_the_beginning_is_the_same_whatever_is_asked() -> None:
+    other = ASKED._replace(messages=(UserMessage("something else"), ToolMessage("1", "fs_read", "text")))
+
+    assert shown_to_model(ASKED).instruction == shown_to_model(other).instruction
+
+
+def test_a_tool_is_shown_with_its_arguments_and_an_example_of_a_call() -> None:
+    instruction = shown_to_model(ASKED).instruction
+
+    assert instruction.startswith("You are the operator.")
+    assert "- fs_read: Read a text file.\n  path (string): The file" in instruction
+    call = '{"tool": "fs_read", "arguments": {"path": "notes/todo.txt"}}'
+    assert f"Request: read notes/todo.txt\n{call}" in instruction
+
+
+def test_the_orchestrator_is_shown_requests_of_the_agents_that_exist() -> None:
+    request = ModelRequest("orchestrator", "You route.", (UserMessage("hi"),), (TRANSFER,))
+    instruction = shown_to_model(request).instruction
+
+    assert '"agent_name": "operator"' in instruction
+    assert '"agent_name": "planner"' in instruction
+    assert '"agent_name": "chronicler"' not in instruction
+
+
+def test_earlier_turns_are_put_in_brief_for_the_orchestrator() -> None:
+    past = (
+        UserMessage("list the files"),
+        AssistantMessage("a.txt\nb.txt"),
+        MemoryMessage("The person likes tea."),
+    )
+    request = ModelRequest("orchestrator", "You route.", (*past, UserMessage("read a.txt")), (TRANSFER,))
+
+    (message,) = shown_to_model(request).messages
+    assert message.text == (
+        "Said before:\nThe person: list the files\nYou: a.txt b.txt\n\n"
+        "The person likes tea.\n\nRequest: read a.txt"
+    )
+
+
+def test_calls_and_results_are_told_as_texts_that_take_turns() -> None:
+    calls = (ToolCall("fs_read", {"path": "a"}), ToolCall("fs_read", {"path": "b"}))
+    results = (ToolMessage("1", "fs_read", "milk"), ToolMessage("2", "fs_read", "no such file", failed=True))
+    request = ASKED._replace(messages=(UserMessage("read both"), AssistantMessage("", calls), *results))
+
+    _, call, result = shown_to_model(request).messages
+    assert call.text.splitlines()[0] == '{"tool": "fs_read", "arguments": {"path": "a"}}'
+    assert result == UserMessage("fs_read gave this result:\nmilk\n\nfs_read failed:\nno such file")
+
+
+@pytest.mark.parametrize("mark", ["<|im_end|>", "<|im_start|>system", "</s>", "[/INST]", "<end_of_turn>"])
+def test_no_text_can_pass_for_the_end_of_a_message(mark: str) -> None:
+    request = ASKED._replace(messages=(UserMessage(f"a {mark}"), ToolMessage("1", "fs_read", mark)))
+
+    assert mark not in shown_to_model(request).messages[0].text
+    assert defuse("a < b | c > d") == "a < b | c > d"
+
+
+def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
+    schema = json.loads(json.dumps(reply_schema((READ,), ("a.md",))))
+
+    def fits(reply: object) -> bool:
+        return not any(find_problems(schema, reply))
+
+    assert fits({"tool": "fs_read", "arguments": {"path": "a"}})
+    assert fits({"source": "a.md", "answer": "yes"})
+    assert not fits({"tool": "fs_read", "arguments": {}})
+    assert not fits({"source": "b.md", "answer": "yes"})
+    assert "description" not in json.dumps(schema)
