@@ -1,4 +1,4 @@
-"""Multinomial logistic regression in numpy, without chance in it: what the router's weights are learned with."""
+"""What the weights are learned with: logistic regression and a small network, in numpy, the same every time."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-    Floats: TypeAlias = NDArray[numpy.float64]
+    Floats: TypeAlias = NDArray[numpy.floating]
     Integers: TypeAlias = NDArray[numpy.int64]
 
 
@@ -151,3 +151,103 @@ def _curved(slope: "Floats", pairs: "Sequence[tuple[Floats, Floats, float]]") ->
     for (step, change, weight), share in zip(pairs, reversed(shares), strict=True):
         result += (share - weight * float(change @ result)) * step
     return result
+
+
+class Network(NamedTuple):
+    """One hidden layer between the inputs and the classes."""
+
+    inner: Head
+    outer: Head
+
+    def scores(self, inputs: "Floats") -> "Floats":
+        import numpy
+
+        hidden = numpy.maximum(inputs @ self.inner.weights + self.inner.bias, 0)
+        return hidden @ self.outer.weights + self.outer.bias
+
+
+class Recipe(NamedTuple):
+    """How a network is taught."""
+
+    hidden: int = 128
+    #: The share of inputs and of hidden numbers that is left out at random, so that none is relied on alone.
+    dropped: tuple[float, float] = (0.15, 0.3)
+    rounds: int = 20
+    batch: int = 128
+    rate: float = 2e-3
+    decay: float = 1e-3
+
+
+def fit_network(inputs: "Floats", targets: "Floats", seed: int, recipe: Recipe) -> Network:
+    """A network taught by Adam on small batches; the seed decides all that is random."""
+    import numpy
+
+    random = numpy.random.default_rng(seed)
+    width, classes = inputs.shape[1], targets.shape[1]
+    parameters = [
+        random.standard_normal((width, recipe.hidden), numpy.float32) * (2 / width) ** 0.5,
+        numpy.zeros(recipe.hidden, numpy.float32),
+        random.standard_normal((recipe.hidden, classes), numpy.float32) * (1 / recipe.hidden) ** 0.5,
+        numpy.zeros(classes, numpy.float32),
+    ]
+    means = [numpy.zeros_like(parameter) for parameter in parameters]
+    squares = [numpy.zeros_like(parameter) for parameter in parameters]
+    step = 0
+    for number in range(recipe.rounds):
+        rate = recipe.rate * (1 - number / recipe.rounds)
+        order = random.permutation(len(inputs))
+        for start in range(0, len(order), recipe.batch):
+            chosen = order[start : start + recipe.batch]
+            slopes = _slopes(parameters, inputs[chosen], targets[chosen], random, recipe.dropped)
+            step += 1
+            for index, slope in enumerate(slopes):
+                means[index] = 0.9 * means[index] + 0.1 * slope
+                squares[index] = 0.999 * squares[index] + 0.001 * slope * slope
+                mean, square = means[index] / (1 - 0.9**step), squares[index] / (1 - 0.999**step)
+                decay = 0.0 if parameters[index].ndim == 1 else recipe.decay
+                parameters[index] = parameters[index] - rate * (
+                    mean / (numpy.sqrt(square) + 1e-8) + decay * parameters[index]
+                )
+    inner_weights, inner_bias, outer_weights, outer_bias = parameters
+    return Network(Head(inner_weights, inner_bias), Head(outer_weights, outer_bias))
+
+
+def join_networks(networks: "Sequence[Network]") -> Network:
+    """One wider network whose scores are the means of theirs."""
+    import numpy
+
+    return Network(
+        Head(
+            numpy.hstack([network.inner.weights for network in networks]),
+            numpy.hstack([network.inner.bias for network in networks]),
+        ),
+        Head(
+            numpy.vstack([network.outer.weights for network in networks]) / len(networks),
+            sum((network.outer.bias for network in networks), numpy.float32(0)) / len(networks),
+        ),
+    )
+
+
+def _slopes(
+    parameters: "Sequence[Floats]",
+    inputs: "Floats",
+    targets: "Floats",
+    random: "numpy.random.Generator",
+    dropped: tuple[float, float],
+) -> "list[Floats]":
+    """How the loss of one batch changes with each parameter."""
+    import numpy
+
+    inner, inner_bias, outer, outer_bias = parameters
+    inputs = inputs * _kept(inputs.shape, random, dropped[0])
+    kept = _kept((len(inputs), len(outer)), random, dropped[1])
+    hidden = numpy.maximum(inputs @ inner + inner_bias, 0) * kept
+    errors = (numpy.exp(log_softmax(hidden @ outer + outer_bias)) - targets) / len(inputs)
+    back = (errors @ outer.T) * kept * (hidden > 0)
+    return [inputs.T @ back, back.sum(axis=0), hidden.T @ errors, errors.sum(axis=0)]
+
+
+def _kept(shape: tuple[int, ...], random: "numpy.random.Generator", dropped: float) -> "Floats":
+    import numpy
+
+    return (random.random(shape, numpy.float32) >= dropped) / numpy.float32(1 - dropped)

@@ -1,4 +1,4 @@
-"""Who owns a request, judged without any language model: words, a sentence encoder where it is installed."""
+"""Who owns a request, judged without any language model: by its words, and by a sentence encoder where there is one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
 from sestet.models.router.bank import DIRECT, Example
-from sestet.models.router.encoder import Encoder, EncoderMissingError, open_encoder
+from sestet.models.router.encoder import EncoderMissingError, open_encoder
+from sestet.models.router.guests import Guest
 from sestet.models.router.parts import Part, split_request
-from sestet.models.router.weights import Variant, Weights, read_weights
+from sestet.models.router.sentences import SentenceModel
+from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
 from sestet.models.router.words import Evidence, WordModel
 
 
@@ -18,16 +20,19 @@ class Route(NamedTuple):
 
     #: A specialist's name, or ``direct``: the orchestrator answers it itself.
     agent: str
-    #: The probability that this is right, as measured on requests that were not learned from.
+    #: The probability that this is right, measured on requests that were not learned from.
     confidence: float
     #: Above the threshold, and one request alone.
     sure: bool
+    #: The probability of each agent, highest first.
     scores: Mapping[str, float]
     #: The words and patterns that spoke for the agent or against it, strongest first.
     evidence: tuple[Evidence, ...]
 
 
 class Explanation(NamedTuple):
+    """A route with what it rests on."""
+
     route: Route
     parts: tuple[Part, ...]
     #: The requests of the bank that are most like this one, nearest first.
@@ -35,7 +40,7 @@ class Explanation(NamedTuple):
 
 
 class Router:
-    """Made for the agents of one tree; nothing is loaded before the first question."""
+    """For the agents of one tree. Nothing is loaded before the first question."""
 
     def __init__(self, specs: Sequence[AgentSpec], with_encoder: bool = True) -> None:
         self._specs = tuple(specs)
@@ -43,59 +48,61 @@ class Router:
 
     @property
     def variant(self) -> Variant:
-        return "words" if self._encoder is None else "words+encoder"
+        return "words" if self._sentences is None else "words+encoder"
 
     @property
     def threshold(self) -> float:
-        return self._weights.header["variants"][self.variant]["threshold"]
+        return self._tuning["threshold"]
+
+    @property
+    def missing(self) -> str:
+        """Why the light variant answers although the full one was wanted; else nothing."""
+        return self._opened[1]
 
     def route(self, request: str) -> Route:
         scores = self._scores(request)
-        agent = max(scores, key=lambda name: scores[name])
-        confidence = scores[agent]
-        sure = confidence >= self.threshold and not self._split(request)
-        evidence = self._words.evidence(request, self._weights.header["agents"].index(agent))
-        return Route(agent, confidence, sure, scores, tuple(evidence))
+        agent = next(iter(scores))
+        sure = scores[agent] >= self.threshold and not self._parts(request)
+        return Route(agent, scores[agent], sure, scores, self._evidence(request, agent))
 
     def split(self, request: str) -> tuple[Part, ...]:
         """The parts of a request in the order of the work; one part when it is one request."""
-        parts = self._split(request)
-        return parts if len(parts) > 1 else (Part(request, self.route(request).agent),)
+        return self._parts(request) or (Part(request, next(iter(self._scores(request)))),)
 
     def explain(self, request: str, most: int = 5) -> Explanation:
+        """The route, its parts, and this many of the nearest examples."""
         return Explanation(self.route(request), self.split(request), self._nearest(request, most))
 
-    def _split(self, request: str) -> tuple[Part, ...]:
+    def _parts(self, request: str) -> tuple[Part, ...]:
         return split_request(request, self._scores)
 
     def _scores(self, request: str) -> dict[str, float]:
-        """The probability of each agent that is there, highest first."""
-        tuning = self._weights.header["variants"][self.variant]
-        totals = [tuning["words"] * score for score in _logs(self._words.scores(request))]
-        if self._encoder is not None:
-            logs = _logs(self._encoder_scores(self._encoder, request))
-            totals = [total + tuning["encoder"] * score for total, score in zip(totals, logs, strict=True)]
+        tuning, agents = self._tuning, self._weights.header["agents"]
+        totals = [tuning["words"] * log for log in _log_softmax(self._words.scores(request))]
+        vector = None
+        if self._sentences is not None:
+            vector = self._sentences.embed([request])[0]
+            logs = _log_softmax(self._sentences.scores(vector))
+            totals = [total + tuning["encoder"] * log for total, log in zip(totals, logs, strict=True)]
         there = {DIRECT, *(spec.name for spec in self._specs)}
+        known = {name: total for name, total in zip(agents, totals, strict=True) if name in there}
+        odds = dict(zip(known, map(math.exp, _log_softmax(list(known.values()))), strict=True))
+        highest = max(odds.values())
+        for guest in self._guests:
+            odds[guest.name] = math.exp(guest.compare(request, vector, highest).log_odds(tuning["guest"]))
+        total = sum(odds.values())
+        return {name: odds[name] / total for name in sorted(odds, key=lambda name: -odds[name])}
+
+    def _evidence(self, request: str, agent: str) -> tuple[Evidence, ...]:
         agents = self._weights.header["agents"]
-        found = {name: total for name, total in zip(agents, totals, strict=True) if name in there}
-        logs = _logs(list(found.values()))
-        scores = {name: math.exp(log) for name, log in zip(found, logs, strict=True)}
-        return dict(sorted(scores.items(), key=lambda item: -item[1]))
-
-    def _encoder_scores(self, encoder: Encoder, request: str) -> list[float]:
-        import numpy
-
-        table = numpy.array(self._weights.encoder_weights).reshape(-1, len(self._weights.header["agents"]))
-        scores: list[float] = (encoder.embed([request])[0] @ table).tolist()
-        return [
-            score + bias for score, bias in zip(scores, self._weights.header["encoder_bias"], strict=True)
-        ]
+        return tuple(self._words.evidence(request, agents.index(agent))) if agent in agents else ()
 
     def _nearest(self, request: str, most: int) -> tuple[Example, ...]:
-        wanted = dict(self._words.rows(request))
+        asked = self._words.lexicon.weigh(request)
 
         def likeness(example: Example) -> float:
-            return sum(value * wanted.get(row, 0.0) for row, value in self._words.rows(example.request))
+            weighed = self._words.lexicon.weigh(example.request)
+            return sum(value * asked.get(name, 0.0) for name, value in weighed.items())
 
         return tuple(sorted(self._weights.bank(), key=likeness, reverse=True)[:most])
 
@@ -104,25 +111,40 @@ class Router:
         return read_weights()
 
     @cached_property
+    def _tuning(self) -> Tuning:
+        return self._weights.header["variants"][self.variant]
+
+    @cached_property
     def _words(self) -> WordModel:
         return WordModel(self._weights)
 
+    @property
+    def _sentences(self) -> SentenceModel | None:
+        return self._opened[0]
+
     @cached_property
-    def _encoder(self) -> Encoder | None:
+    def _opened(self) -> tuple[SentenceModel | None, str]:
         if not self._with_encoder:
-            return None
+            return None, ""
         try:
-            return open_encoder()
-        except EncoderMissingError:
-            return None
+            return SentenceModel(open_encoder(), self._weights), ""
+        except EncoderMissingError as error:
+            return None, str(error)
+
+    @cached_property
+    def _guests(self) -> tuple[Guest, ...]:
+        learned = self._weights.header["agents"]
+        embed = None if self._sentences is None else self._sentences.embed
+        own = (spec for spec in self._specs if spec.name not in learned)
+        return tuple(Guest(spec, self._words.lexicon, embed) for spec in own)
 
 
 def open_router(specs: Sequence[AgentSpec], with_encoder: bool = True) -> Router:
-    """The router for these specialists; ``with_encoder`` False asks for the light variant."""
+    """The router for these specialists; without the encoder it is the light variant."""
     return Router(specs, with_encoder)
 
 
-def _logs(scores: Sequence[float]) -> list[float]:
+def _log_softmax(scores: Sequence[float]) -> list[float]:
     highest = max(scores)
     total = highest + math.log(sum(math.exp(score - highest) for score in scores))
     return [score - total for score in scores]

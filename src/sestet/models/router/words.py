@@ -9,49 +9,55 @@ from sestet.models.router.weights import Weights
 
 
 class Evidence(NamedTuple):
-    """One feature of a request, and how much it speaks for the agent (or against it, below zero)."""
+    """A word or pattern of a request, and how much it speaks for the agent (against it, below zero)."""
 
     feature: str
     weight: float
+
+
+class Lexicon(NamedTuple):
+    """Every feature that is known, and how much it counts: rare ones more, parts of words less."""
+
+    vocabulary: Mapping[str, int]
+    rarity: Sequence[float]
+
+    def weigh(self, request: str) -> dict[str, float]:
+        """The known features of a request, with values that have length 1 together."""
+        vocabulary, rarity = self
+        known = {name: rarity[vocabulary[name]] for name in features(request) if name in vocabulary}
+        length = math.sqrt(sum(value * value for value in known.values())) or 1.0
+        return {name: value / length for name, value in known.items()}
 
 
 class WordModel:
     """Logistic regression over the features, in plain Python: a request has a few dozen of them."""
 
     def __init__(self, weights: Weights) -> None:
-        self._weights = weights
-        self._classes = len(weights.header["agents"])
+        words = weights.lines("vocabulary")
+        self.lexicon = Lexicon(
+            {word: row for row, word in enumerate(words)}, weights.numbers("word_rarity", "f")
+        )
+        self._bias = weights.numbers("word_bias", "f")
+        #: A row for each feature, a column for each agent; each column has a unit of its own.
+        self._table = weights.numbers("word_weights", "b")
+        self._units = weights.numbers("word_units", "f")
 
     def scores(self, request: str) -> list[float]:
         """One number for each agent; their differences count."""
-        header, table = self._weights.header, self._weights.word_weights
-        scores = list(header["word_bias"])
-        for row, value in self.rows(request):
-            scale = value * header["unit"]
-            start = row * self._classes
-            for column in range(self._classes):
-                scores[column] += scale * table[start + column]
-        return scores
-
-    def rows(self, request: str) -> list[tuple[int, float]]:
-        """The rows of the features that are known, with values that have length 1 together."""
-        return weigh(request, self._weights.vocabulary, self._weights.rarity)
+        count = len(self._bias)
+        sums = [0.0] * count
+        for name, value in self.lexicon.weigh(request).items():
+            start = self.lexicon.vocabulary[name] * count
+            for column in range(count):
+                sums[column] += value * self._table[start + column]
+        return [bias + unit * total for bias, unit, total in zip(self._bias, self._units, sums, strict=True)]
 
     def evidence(self, request: str, column: int) -> list[Evidence]:
         """What spoke for an agent, against the mean of all, strongest first."""
-        unit, table = self._weights.header["unit"], self._weights.word_weights
-        names = [name for name in features(request) if name in self._weights.vocabulary]
+        count = len(self._bias)
         found: list[Evidence] = []
-        for name, (row, value) in zip(names, self.rows(request), strict=True):
-            row_weights = table[row * self._classes : (row + 1) * self._classes]
-            found.append(
-                Evidence(name, value * unit * (row_weights[column] - sum(row_weights) / self._classes))
-            )
+        for name, value in self.lexicon.weigh(request).items():
+            start = self.lexicon.vocabulary[name] * count
+            row = [self._table[start + other] * self._units[other] for other in range(count)]
+            found.append(Evidence(name, value * (row[column] - sum(row) / count)))
         return sorted(found, key=lambda one: -abs(one.weight))
-
-
-def weigh(request: str, vocabulary: Mapping[str, int], rarity: Sequence[float]) -> list[tuple[int, float]]:
-    """The known features of a request as rows and values."""
-    known = [row for name in features(request) if (row := vocabulary.get(name)) is not None]
-    length = math.sqrt(sum(rarity[row] ** 2 for row in known)) or 1.0
-    return [(row, rarity[row] / length) for row in known]
