@@ -9,7 +9,7 @@ from sestet.core.agent import AgentSpec
 from sestet.models.router.bank import DIRECT, Example
 from sestet.models.router.encoder import EncoderMissingError, open_encoder
 from sestet.models.router.guests import Guest
-from sestet.models.router.parts import Part, split_request
+from sestet.models.router.parts import Part, join_pieces, judge_pieces
 from sestet.models.router.sentences import SentenceModel
 from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
 from sestet.models.router.words import Evidence, WordModel
@@ -62,19 +62,22 @@ class Router:
     def route(self, request: str) -> Route:
         scores = self._scores(request)
         agent = next(iter(scores))
-        sure = scores[agent] >= self.threshold and not self._parts(request)
+        sure = scores[agent] >= self.threshold and self._is_one(request, agent)
         return Route(agent, scores[agent], sure, scores, self._evidence(request, agent))
 
     def split(self, request: str) -> tuple[Part, ...]:
         """The parts of a request in the order of the work; one part when it is one request."""
-        return self._parts(request) or (Part(request, next(iter(self._scores(request)))),)
+        parts = join_pieces(request, judge_pieces(request, self._scores))
+        return parts or (Part(request, next(iter(self._scores(request)))),)
 
     def explain(self, request: str, most: int = 5) -> Explanation:
         """The route, its parts, and this many of the nearest examples."""
         return Explanation(self.route(request), self.split(request), self._nearest(request, most))
 
-    def _parts(self, request: str) -> tuple[Part, ...]:
-        return split_request(request, self._scores)
+    def _is_one(self, request: str, agent: str) -> bool:
+        """Whether no piece of it looks like the work of another."""
+        pieces = judge_pieces(request, self._scores)
+        return all(piece.agent == agent or piece.chance < 0.5 for piece in pieces)
 
     def _scores(self, request: str) -> dict[str, float]:
         tuning, agents = self._tuning, self._weights.header["agents"]
