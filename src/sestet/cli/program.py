@@ -12,6 +12,7 @@ from sestet.cli import (
     chat,
     config,
     doctor,
+    evals,
     graph,
     knowledge,
     memory,
@@ -41,6 +42,7 @@ program.add_typer(memory.program, name="memory")
 program.add_typer(approvals.program, name="approvals")
 program.add_typer(graph.program, name="graph")
 program.add_typer(config.program, name="config")
+program.add_typer(evals.program, name="eval")
 program.command("doctor")(doctor.doctor)
 
 
