@@ -9,7 +9,7 @@ import pytest
 
 from sestet.cli.show.evals_html import render_page
 from sestet.evals.result import Result, Run, RunInfo
-from sestet.evals.saved import open_ledger
+from sestet.evals.saved import load_run, open_ledger
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.evals.samples import MODEL, result, run_of
@@ -32,7 +32,7 @@ def mine(home: Home) -> str:
 
 
 def test_the_embedded_router_is_tried_on_ones_own_set(call: Call, mine: str) -> None:
-    found = json.loads(call("eval", "routing", "--set", mine, "--json").out)
+    found = json.loads(call("eval", "routing", "--light", "--set", mine, "--json").out)
     assert found["n"] == 3
     assert 0 <= found["false_confidence"] <= 1 - found["accuracy"]
     assert found["median_ms"] > 0
@@ -41,13 +41,13 @@ def test_the_embedded_router_is_tried_on_ones_own_set(call: Call, mine: str) -> 
 
 
 def test_without_a_set_the_shipped_one_is_tried(call: Call) -> None:
-    done = call("eval", "routing", "--json")
+    done = call("eval", "routing", "--light", "--json")
     assert (done.code, done.err) == (0, "")
     assert json.loads(done.out)["n"] >= 200
 
 
 def test_a_trial_touches_nothing_of_the_person(home: Home, call: Call, mine: str) -> None:
-    call("eval", "routing", "--set", mine)
+    call("eval", "routing", "--light", "--set", mine)
     call("eval", "tools")
     assert not home.data.exists()
     assert sorted(path.name for path in home.work.iterdir()) == ["mine.jsonl", "notes.txt"]
@@ -67,7 +67,7 @@ def test_the_terminal_shows_scores_matrix_times_and_confusions(home: Home, call:
     )
     save(home, "run.jsonl", run_of(*results))
     assert call("eval", "show", "run.jsonl").out == (
-        "Routing · router (light) · mine.jsonl · threshold 0.60 · ready in 12 ms\n\n"
+        "Routing · router (light) · mine.jsonl · threshold 0.6 · ready in 12 ms\n\n"
         "       requests  right  accuracy     sure  sure and wrong\n"
         "plain         1      1   100.0 %  100.0 %           0.0 %\n"
         "hard          1      0     0.0 %  100.0 %         100.0 %\n"
@@ -87,7 +87,7 @@ def test_the_terminal_shows_scores_matrix_times_and_confusions(home: Home, call:
 
 
 def test_a_saved_run_is_shown_and_goes_on(home: Home, call: Call, mine: str) -> None:
-    arguments = ("eval", "routing", "--set", mine, "--out", "run.jsonl")
+    arguments = ("eval", "routing", "--light", "--set", mine, "--out", "run.jsonl")
     first = json.loads(call(*arguments, "--json").out)
     lines = (home.work / "run.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
     assert len(lines) == 4
@@ -99,12 +99,12 @@ def test_a_saved_run_is_shown_and_goes_on(home: Home, call: Call, mine: str) -> 
 
 
 def test_a_run_with_another_set_or_model_is_refused(home: Home, call: Call, mine: str) -> None:
-    call("eval", "routing", "--set", mine, "--out", "run.jsonl")
+    call("eval", "routing", "--light", "--set", mine, "--out", "run.jsonl")
     other = call("eval", "routing", "--set", mine, "--model", "offline", "--out", "run.jsonl")
     assert other.code == 1
     assert other.err.startswith("sestet: run.jsonl: holds a run of router")
     (home.work / mine).write_text(CASES[0], encoding="utf-8")
-    changed = call("eval", "routing", "--set", mine, "--out", "run.jsonl")
+    changed = call("eval", "routing", "--light", "--set", mine, "--out", "run.jsonl")
     assert "over another set (mine.jsonl, 3 cases)" in changed.err
 
 
@@ -166,8 +166,25 @@ async def test_a_real_model_is_asked_over_http_and_what_it_cost_is_said(home: Ho
     assert "chronicler taken for direct: 1\n  remember that I like tea\n" in done.stdout
 
 
+async def test_ctrl_c_stops_a_run_and_says_what_is_kept(home: Home, mine: str) -> None:
+    arguments = ("eval", "routing", "--model", "home/tiny", "--set", mine, "--out", "run.jsonl")
+
+    def stop_at_the_second() -> int:
+        with home.terminal(*arguments) as terminal:
+            terminal.expect("1/3")
+            terminal.press("\x03")
+            terminal.expect("Stopped. 1 of 3 cases were tried and are kept in run.jsonl")
+            return terminal.wait()
+
+    async with serve(said(text("Hello!"), finish()), said(text("Hm"), ending="hang")) as server:
+        settings = f"providers: {{home: {{baseUrl: '{server.url}'}}}}\n"
+        (home.work / "sestet.yaml").write_text(settings, encoding="utf-8")
+        assert await asyncio.to_thread(stop_at_the_second) == 130
+    assert len(load_run(home.work / "run.jsonl").results) == 1
+
+
 def test_the_choice_of_tools_is_tried_and_each_failure_named(home: Home, call: Call) -> None:
-    cases = [
+    cases: list[tuple[str, str, dict[str, str]]] = [
         ("read notes.txt", "fs_read", {"path": "notes.txt"}),
         ("read todo.txt", "fs_read", {"path": "other.txt"}),
         ("hum a tune", "fs_list", {}),
@@ -187,8 +204,18 @@ def test_the_choice_of_tools_is_tried_and_each_failure_named(home: Home, call: C
     assert found["by_tool"]["fs_read"]["n"] == 2
 
 
+def test_parts_of_requests_are_tried(home: Home, call: Call) -> None:
+    case = '{"request": "read notes.txt and remember the wifi code", "agents": ["operator", "chronicler"]}'
+    (home.work / "mine.jsonl").write_text(case, encoding="utf-8")
+    arguments = ("eval", "multipart", "--light", "--set", "mine.jsonl", "--html", "page.html")
+    found = json.loads(call(*arguments, "--json").out)
+    assert (found["n"], list(found["by_kind"])) == (1, ["several parts"])
+    assert "several parts" in call(*arguments).out
+    assert "several parts" in (home.work / "page.html").read_text(encoding="utf-8")
+
+
 def test_at_a_terminal_there_is_a_bar_and_the_matrix_fits(home: Home, mine: str) -> None:
-    with home.terminal("eval", "routing", "--set", mine) as terminal:
+    with home.terminal("eval", "routing", "--light", "--set", mine) as terminal:
         terminal.expect("routing ")
         terminal.expect("Confusion")
         assert terminal.wait() == 0

@@ -1,24 +1,35 @@
-"""The gate of the embedded router: no change may make it worse than these floors on the shipped set."""
+"""The gate of the embedded router: no change may make it worse than these floors on the shipped sets."""
+
+from typing import NamedTuple
+
+import pytest
 
 from sestet.agents import default_specs
-from sestet.config import Settings
 from sestet.evals.figures import score, scores_by_kind
-from sestet.evals.tree import trial_tree
 from sestet.evals.trial import carry_out, try_router
 
-#: Of each kind of request: the least share that has to be right.
-ACCURACY = {"plain": 0.47, "hard": 0.12}
-#: The most that may be above the threshold and wrong.
-FALSE_CONFIDENCE = 0.012
+
+class Floors(NamedTuple):
+    #: The least share of each kind that has to be right.
+    plain: float
+    hard: float
+    #: The most that may be above the threshold and wrong.
+    false_confidence: float
 
 
-async def test_the_embedded_router_is_no_worse_than_its_floors() -> None:
-    specs = default_specs()
-    run = await carry_out(try_router(trial_tree(Settings(), specs), specs))
-    by_kind = scores_by_kind(run.results)
-    assert by_kind.keys() == ACCURACY.keys()
-    too_low = {
-        kind: by_kind[kind].accuracy for kind, floor in ACCURACY.items() if by_kind[kind].accuracy < floor
-    }
-    assert too_low == {}
-    assert score(run.results).false_confidence <= FALSE_CONFIDENCE
+#: Of each variant: with the sentence encoder, and with the words alone.
+FLOORS = {"words+encoder": Floors(0.95, 0.90, 0.01), "words": Floors(0.95, 0.80, 0.01)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", FLOORS)
+async def test_the_embedded_router_is_no_worse_than_its_floors(variant: str) -> None:
+    trial = try_router(default_specs(), light=variant == "words")
+    assert trial.info.subject.variant == variant, "the encoder is a part of every environment for tests"
+    results = (await carry_out(trial)).results
+    by_kind = scores_by_kind(results)
+    found = Floors(by_kind["plain"].accuracy, by_kind["hard"].accuracy, score(results).false_confidence)
+    floors = FLOORS[variant]
+    assert found.plain >= floors.plain
+    assert found.hard >= floors.hard
+    assert found.false_confidence <= floors.false_confidence

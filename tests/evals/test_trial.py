@@ -1,5 +1,6 @@
 """Trials with a scripted model: what it is asked, how its first reply is read, what ends a run."""
 
+import asyncio
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,13 +12,14 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import ToolCall, UserMessage
 from sestet.core.model import ModelReply, Usage
-from sestet.evals.attempts import call_with_model, route_with_model, route_with_router
+from sestet.evals.attempts import call_with_model, route_with_model, route_with_router, split_with_router
 from sestet.evals.figures import figures
-from sestet.evals.result import DIRECT, NO_CALL, OTHER, Result
+from sestet.evals.result import NO_CALL, OTHER, Result
 from sestet.evals.saved import load_run, open_ledger
-from sestet.evals.sets import RoutingCase, ToolCase, shipped_set
+from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase, shipped_set
 from sestet.evals.tree import trial_tree
 from sestet.evals.trial import carry_out, try_orchestrator, try_router, try_tools
+from sestet.models.router import DIRECT
 from sestet.models.scripted import ScriptedModel, ScriptItem
 
 ROOT = trial_tree(Settings(), default_specs())
@@ -133,6 +135,15 @@ async def test_any_other_failure_ends_the_run_and_the_next_goes_on(tmp_path: Pat
     assert [result.given for result in load_run(out).results] == ["vault", "vault", DIRECT]
 
 
+async def test_a_trial_that_waits_for_nothing_can_be_stopped_too() -> None:
+    trial = try_router(default_specs(), light=True)
+    work = asyncio.create_task(carry_out(trial))
+    await asyncio.sleep(0)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+
+
 async def test_ones_own_specialist_is_tried_by_its_examples() -> None:
     gardener = AgentSpec("gardener", "Looks after plants", examples=("water the roses",))
     specs = (*default_specs(), gardener)
@@ -154,8 +165,14 @@ class Route(NamedTuple):
 
 
 class Router:
+    """Takes each sentence for a part, and sees the vault everywhere but in the last."""
+
     def route(self, request: str) -> Route:
         return Route("vault", 0.4, False)
+
+    def split(self, request: str) -> list[Route]:
+        *others, last = request.split(".")
+        return [*(self.route(part) for part in others), Route(last.strip(), 0.4, False)]
 
 
 async def test_the_best_guess_of_the_router_counts_with_its_confidence() -> None:
@@ -163,8 +180,17 @@ async def test_the_best_guess_of_the_router_counts_with_its_confidence() -> None
     assert (found.given, found.right, found.sure, found.confidence) == ("vault", True, False, 0.4)
 
 
+async def test_parts_are_right_when_their_owners_come_in_the_order_of_the_work() -> None:
+    attempt = split_with_router(Router())
+    both = MultipartCase("pay. and pay again. operator", ("vault", "operator"))
+    found = await attempt(both)
+    assert (found.right, found.given, found.kind) == (True, "vault → operator", "several parts")
+    whole = await attempt(MultipartCase("pay. operator", ("vault",)))
+    assert (whole.right, whole.expected, whole.kind) == (False, "vault", "one part")
+
+
 async def test_the_embedded_router_says_what_it_is_and_how_long_it_took_to_load() -> None:
-    subject = try_router(ROOT, default_specs()).info.subject
+    subject = try_router(default_specs(), light=True).info.subject
     assert subject.name == "router"
     assert subject.variant
     assert subject.threshold is not None

@@ -11,6 +11,7 @@ program = typer.Typer(
     no_args_is_help=True,
 )
 
+_LIGHT = typer.Option("--light", help="The embedded router without its sentence encoder.")
 _SET = typer.Option("--set", metavar="FILE", help="JSON lines, one case each; else the set that ships.")
 _OUT = typer.Option(
     metavar="FILE", help="Write each result there as it comes; the same command again goes on with it."
@@ -26,6 +27,7 @@ def routing(
     model: Annotated[
         str, typer.Option(metavar="MODEL", help=f"{_MODEL.capitalize()}; else the embedded router.")
     ] = "",
+    light: Annotated[bool, _LIGHT] = False,
     set_file: Annotated[Path | None, _SET] = None,
     out: Annotated[Path | None, _OUT] = None,
     html: Annotated[Path | None, _HTML] = None,
@@ -34,7 +36,22 @@ def routing(
     """Try who gets a request: the embedded router, or the first reply of a model as the orchestrator."""
     from sestet.cli.evaluating import Options, eval_routing
 
-    raise typer.Exit(eval_routing(context, Options(model, set_file, out, html, as_json)))
+    raise typer.Exit(eval_routing(context, Options(model, set_file, out, html, as_json), light))
+
+
+@program.command("multipart")
+def multipart(
+    context: typer.Context,
+    light: Annotated[bool, _LIGHT] = False,
+    set_file: Annotated[Path | None, _SET] = None,
+    out: Annotated[Path | None, _OUT] = None,
+    html: Annotated[Path | None, _HTML] = None,
+    as_json: Annotated[bool, _AS_JSON] = False,
+) -> None:
+    """Try whether the embedded router sees the parts of a request, and who owns each."""
+    from sestet.cli.evaluating import Options, eval_multipart
+
+    raise typer.Exit(eval_multipart(context, Options("", set_file, out, html, as_json), light))
 
 
 @program.command("tools")

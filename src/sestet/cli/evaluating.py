@@ -20,7 +20,7 @@ from sestet.evals.result import Run
 from sestet.evals.saved import Ledger, open_ledger
 from sestet.evals.sets import Case
 from sestet.evals.tree import trial_tree
-from sestet.evals.trial import Trial, carry_out, try_orchestrator, try_router, try_tools
+from sestet.evals.trial import Trial, carry_out, try_orchestrator, try_router, try_splitting, try_tools
 from sestet.models.choice import Models
 
 _INTERRUPTED = 130
@@ -44,15 +44,22 @@ class _Tried(NamedTuple):
     models: Models
 
 
-def eval_routing(context: typer.Context, options: Options) -> int:
+def eval_routing(context: typer.Context, options: Options, light: bool) -> int:
     """The exit code: 0 when every case was tried."""
     settings = load(context).settings
     if not options.model:
-        root = trial_tree(settings, default_specs())
-        return _finish(options, try_router(root, default_specs(), options.set_file))
+        return _finish(options, try_router(default_specs(), options.set_file, light=light))
+    if light:
+        raise typer.BadParameter("--light is about the embedded router, so it goes without --model")
     root, models = _open_models(settings, options.model)
     trial = try_orchestrator(root, default_specs(), models.of, options.set_file)
     return _finish(options, trial, models)
+
+
+def eval_multipart(context: typer.Context, options: Options, light: bool) -> int:
+    """The exit code: 0 when every case was tried."""
+    load(context)
+    return _finish(options, try_splitting(default_specs(), options.set_file, light=light))
 
 
 def eval_tools(context: typer.Context, options: Options) -> int:

@@ -1,8 +1,9 @@
 """Tries one case: where the router sends it, or what a model calls first."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from itertools import groupby
 from typing import NamedTuple, Protocol, TypeAlias
 
 from sestet.core.agent import TRANSFER, Agent
@@ -11,17 +12,20 @@ from sestet.core.message import ToolCall, UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
 from sestet.core.tool import Tool
 from sestet.evals.arguments import argument_problems
-from sestet.evals.result import DIRECT, NO_CALL, OTHER, Result
-from sestet.evals.sets import RoutingCase, ToolCase
+from sestet.evals.result import NO_CALL, OTHER, Result
+from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase
+from sestet.models.router import DIRECT
 from sestet.runtime.delegation import offered_tools, transfer_tool
 
 #: Failures that lie with one request: the next may well be answered. Any other ends the run.
 _OF_THE_REQUEST: frozenset[FailureKind] = frozenset({"content_filter", "context_too_long", "timeout"})
 #: Of a model's words, enough to see what it meant.
 _LONGEST_DETAIL = 500
+_JOINT = " → "
 
 ModelOf: TypeAlias = Callable[[str], Model]
 TryRoute: TypeAlias = Callable[[RoutingCase], Awaitable[Result]]
+TrySplit: TypeAlias = Callable[[MultipartCase], Awaitable[Result]]
 TryTool: TypeAlias = Callable[[ToolCase], Awaitable[Result]]
 
 
@@ -36,10 +40,23 @@ class Choice(Protocol):
     def sure(self) -> bool: ...
 
 
+class Owned(Protocol):
+    """A part of a request."""
+
+    @property
+    def agent(self) -> str: ...
+
+
 class Chooser(Protocol):
     """What routes without a model."""
 
     def route(self, request: str) -> Choice: ...
+
+
+class Splitter(Chooser, Protocol):
+    """What sees the parts of a request as well."""
+
+    def split(self, request: str) -> Sequence[Owned]: ...
 
 
 def route_with_router(router: Chooser) -> TryRoute:
@@ -55,6 +72,30 @@ def route_with_router(router: Chooser) -> TryRoute:
             route.agent == case.agent,
             case.kind,
             milliseconds=_since(started),
+            confidence=route.confidence,
+            sure=route.sure,
+        )
+
+    return attempt
+
+
+def split_with_router(router: Splitter) -> TrySplit:
+    """Cases tried on the router: which parts it sees. Sure is what it would send off as one request."""
+
+    async def attempt(case: MultipartCase) -> Result:
+        started = time.perf_counter()
+        parts = router.split(case.request)
+        taken = _since(started)
+        # Neighbouring parts of one owner count once.
+        owners = tuple(agent for agent, _ in groupby(part.agent for part in parts))
+        route = router.route(case.request)
+        return Result(
+            case.request,
+            _JOINT.join(case.agents),
+            _JOINT.join(owners),
+            owners == case.agents,
+            case.kind or ("several parts" if len(case.agents) > 1 else "one part"),
+            milliseconds=taken,
             confidence=route.confidence,
             sure=route.sure,
         )

@@ -1,46 +1,25 @@
 """Opens the embedded router for a trial, and measures how long it takes until it is ready."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
-from sestet.core.tool import Tool
-from sestet.evals.attempts import Chooser
-from sestet.evals.result import DIRECT, Subject
-from sestet.models.lexical import route
+from sestet.evals.result import Subject
+from sestet.models.router import Router, open_router
 
 _FIRST_REQUEST = "hello"
 
 
 class OpenedRouter(NamedTuple):
-    router: Chooser
+    router: Router
     subject: Subject
 
 
-class _Route(NamedTuple):
-    agent: str
-    confidence: float
-    sure: bool
-
-
-class _LexicalRouter:
-    variant = "words"
-    threshold = 0.5
-
-    def __init__(self, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]]) -> None:
-        self._specs = specs
-        self._tools = tools
-
-    def route(self, request: str) -> _Route:
-        found = route(request, self._specs, self._tools)
-        return _Route(found.agent, found.score, True) if found else _Route(DIRECT, 0.0, False)
-
-
-def open_embedded(specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]]) -> OpenedRouter:
-    """The router, loaded: it has routed a request."""
+def open_embedded(specs: Sequence[AgentSpec], light: bool = False) -> OpenedRouter:
+    """The router, loaded: it has routed a request. The light one does without the sentence encoder."""
     started, worked = time.perf_counter(), time.process_time()
-    router = _LexicalRouter(specs, tools)
+    router = open_router(specs, with_encoder=not light)
     router.route(_FIRST_REQUEST)
     subject = Subject(
         "router",

@@ -8,8 +8,6 @@ from sestet.core.record import Values, record
 
 Eval: TypeAlias = Literal["routing", "tools", "multipart"]
 
-#: Expected and given of a request that the orchestrator answers itself.
-DIRECT = "direct"
 #: Given: neither an agent nor a direct answer; the detail says what.
 OTHER = "other"
 #: Given: no tool was called.

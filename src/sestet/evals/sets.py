@@ -10,7 +10,8 @@ from sestet.core.agent import AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.schema import JsonObject, find_problems, object_schema
 from sestet.core.tool import Tool
-from sestet.evals.result import DIRECT, Eval
+from sestet.evals.result import Eval
+from sestet.models.router import DIRECT
 
 #: The kind of the examples that stand in for cases of a specialist that the shipped set does not know.
 EXAMPLE = "example"

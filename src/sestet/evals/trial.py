@@ -1,21 +1,30 @@
 """A trial: a set of cases, who is tried on them, and how each is tried."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from sestet.core.agent import Agent, AgentSpec
-from sestet.evals.attempts import ModelOf, call_with_model, route_with_model, route_with_router
+from sestet.evals.attempts import (
+    ModelOf,
+    call_with_model,
+    route_with_model,
+    route_with_router,
+    split_with_router,
+)
 from sestet.evals.embedded import open_embedded
 from sestet.evals.models import model_subject
 from sestet.evals.result import Eval, Result, Run, RunInfo, Subject
 from sestet.evals.saved import Ledger
 from sestet.evals.sets import (
     Case,
+    MultipartCase,
     RoutingCase,
     ToolCase,
     cases_of_examples,
     digest,
+    read_multipart_set,
     read_routing_set,
     read_tool_set,
     shipped_set,
@@ -30,11 +39,22 @@ class Trial(NamedTuple, Generic[_Case]):
     attempt: Callable[[_Case], Awaitable[Result]]
 
 
-def try_router(root: Agent, specs: Sequence[AgentSpec], file: Path | None = None) -> Trial[RoutingCase]:
+def try_router(
+    specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
+) -> Trial[RoutingCase]:
     """Who gets a request by the embedded router; without a file, by the set that ships."""
     cases = _routing_cases(specs, file)
-    router, subject = open_embedded(specs, {agent.name: agent.tools or () for agent in root.sub_agents})
+    router, subject = open_embedded(specs, light)
     return Trial(_info("routing", subject, cases, file), cases, route_with_router(router))
+
+
+def try_splitting(
+    specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
+) -> Trial[MultipartCase]:
+    """Which parts the embedded router sees in a request; without a file, by the set that ships."""
+    cases = read_multipart_set(file or shipped_set("multipart"), [spec.name for spec in specs])
+    router, subject = open_embedded(specs, light)
+    return Trial(_info("multipart", subject, cases, file), cases, split_with_router(router))
 
 
 def try_orchestrator(
@@ -65,6 +85,8 @@ async def carry_out(
     for number, case in enumerate(trial.cases[done:], done):
         if watch:
             watch(number, len(trial.cases), case.request)
+        # Who waits for nothing would not notice that the person wants it to stop.
+        await asyncio.sleep(0)
         ledger.add(await trial.attempt(case))
     return ledger.run
 

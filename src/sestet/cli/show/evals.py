@@ -35,9 +35,9 @@ def print_run(console: "Console", run: Run) -> None:
     _print_table(console, score_table(run))
     if run.info.eval == "tools":
         _print_table(console, tool_table(run.results))
-    else:
+    elif run.info.eval == "routing":
         _print_matrix(console, run.results)
-    _print_table(console, cost_table(run.results))
+    _print_table(console, cost_table(run))
     if run.info.eval == "routing":
         _print_confusions(console, confusions_of(run.results))
     else:

@@ -51,10 +51,11 @@ def _body(run: Run, head: str) -> Iterator[str]:
     if run.info.eval == "tools":
         yield "<h2>Tools</h2>"
         yield from _table(tool_table(run.results))
-    yield "<h2>Confusion matrix</h2>"
-    yield f'<div class="wide">{draw_matrix(confusion_of(run.results))}</div>'
+    if run.info.eval != "multipart":
+        yield "<h2>Confusion matrix</h2>"
+        yield f'<div class="wide">{draw_matrix(confusion_of(run.results))}</div>'
     yield "<h2>Time and cost by route</h2>"
-    yield from _table(cost_table(run.results))
+    yield from _table(cost_table(run))
     if total.right < total.n:
         yield "<h2>What went wrong</h2>"
         yield from _confusions(run.results)

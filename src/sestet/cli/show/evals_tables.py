@@ -1,11 +1,11 @@
 """The tables of a run, as cells of text: the terminal and the page show the same ones."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sestet.cli.show.evals_words import dollars, duration, percent
 from sestet.evals.figures import ALL, costs_of, grouped, score, scores_by_kind, tool_accuracy
-from sestet.evals.result import Result, Run
+from sestet.evals.result import Eval, Result, Run
 
 
 class Table(NamedTuple):
@@ -44,12 +44,13 @@ def _tool_cells(results: Sequence[Result]) -> list[str]:
     return [str(len(results)), percent(tool_accuracy(results)), percent(score(results).accuracy)]
 
 
-def cost_table(results: Sequence[Result]) -> Table:
+def cost_table(run: Run) -> Table:
     """Times for each route, and what it cost where a model was asked."""
+    results, by = run.results, _KEYS[run.info.eval]
     usage = costs_of(results).usage
     paid = bool(usage.input_tokens or usage.output_tokens)
     rows: list[list[str]] = []
-    for name, found in (*grouped(results, _route).items(), (ALL, results)):
+    for name, found in (*grouped(results, by).items(), (ALL, results)):
         costs = costs_of(found)
         times = (duration(costs.median_milliseconds), duration(costs.slow_milliseconds))
         rows.append([name, str(costs.n), *times])
@@ -60,5 +61,9 @@ def cost_table(results: Sequence[Result]) -> Table:
     return Table([*head, "tokens in", "out", "cost"] if paid else head, rows)
 
 
-def _route(result: Result) -> str:
-    return result.agent or result.expected
+#: What a route is: to whom a request should go. Of requests with parts there are too many.
+_KEYS: dict[Eval, Callable[[Result], str]] = {
+    "routing": lambda result: result.expected,
+    "tools": lambda result: result.agent,
+    "multipart": lambda result: result.kind,
+}

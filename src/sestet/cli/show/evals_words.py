@@ -8,11 +8,11 @@ _TITLES = {"routing": "Routing", "tools": "Tools", "multipart": "Requests with s
 
 
 def subject_line(info: RunInfo) -> str:
-    """``Routing · router (light) · routing.jsonl · threshold 0.62 · ready in 120 ms``"""
+    """``Routing · router (light) · routing.jsonl · threshold 0.982 · ready in 120 ms``"""
     subject = info.subject
     parts = [_TITLES[info.eval], clean(subject.title), clean(info.set_name)]
     if subject.threshold is not None:
-        parts.append(f"threshold {subject.threshold:.2f}")
+        parts.append(f"threshold {subject.threshold:.3g}")
     if subject.load_milliseconds is not None:
         parts.append(f"ready in {duration(subject.load_milliseconds)}")
     return " · ".join(parts)
