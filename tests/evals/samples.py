@@ -1,5 +1,6 @@
 """Small runs for tests of what is done with runs."""
 
+import re
 from collections.abc import Sequence
 
 from sestet.evals.result import Result, Run, RunInfo, Subject
@@ -7,6 +8,11 @@ from sestet.evals.sets import digest
 
 ROUTER = Subject("router", "light", 0.6, 12.0, 11.0)
 MODEL = Subject("home/tiny", prompt_digest="p1")
+
+
+def plain(text: str) -> str:
+    """A request without its punctuation and upper case."""
+    return re.sub(r"\W+", " ", text).strip().casefold()
 
 
 def result(request: str, expected: str, given: str, *, sure: bool = True, kind: str = "") -> Result:
