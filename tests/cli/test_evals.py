@@ -127,8 +127,10 @@ def test_two_runs_are_compared(home: Home, call: Call) -> None:
     [
         (("routing", "--set", "gone.jsonl"), "gone.jsonl: cannot be read: No such file or directory"),
         (("routing", "--set", "notes.txt"), "notes.txt, line 1: is not JSON"),
-        (("routing", "--model", "gpt"), "--model gpt: write offline, configured or provider/model"),
+        (("routing", "--model", "gpt"), "write offline, configured, or provider/model"),
         (("tools", "--model", "ofline/x"), "'ofline' is not under providers; did you mean 'offline'?"),
+        (("tools", "--html", "gone/page.html"), "gone/page.html: there is no such directory"),
+        (("tools", "--out", "run", "--html", "run"), "run: the page needs a file of its own"),
         (("compare", "notes.txt", "notes.txt"), "notes.txt: is not a saved run"),
         (("show", "gone.jsonl"), "gone.jsonl: cannot be read"),
     ],

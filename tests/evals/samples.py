@@ -7,7 +7,7 @@ from sestet.evals.result import Result, Run, RunInfo, Subject
 from sestet.evals.sets import digest
 
 ROUTER = Subject("router", "light", 0.6, 12.0, 11.0)
-MODEL = Subject("home/tiny", prompt_digest="p1")
+MODEL = Subject("home/tiny", basis_digest="p1")
 
 
 def plain(text: str) -> str:

@@ -27,8 +27,7 @@ class Floors(NamedTuple):
 FLOORS = {"words+encoder": Floors(0.95, 0.90, 0.01), "words": Floors(0.95, 0.80, 0.01)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("variant", FLOORS)
+@pytest.mark.parametrize("variant", [pytest.param("words+encoder", marks=pytest.mark.slow), "words"])
 async def test_the_embedded_router_is_no_worse_than_its_floors(variant: str) -> None:
     trial = try_router(default_specs(), light=variant == "words")
     assert trial.info.subject.variant == variant, "the encoder is a part of every environment for tests"

@@ -69,11 +69,12 @@ def test_another_set_model_prompt_or_eval_is_refused_by_name(file: Path) -> None
     assert refusal(file, run_of(TWO, subject=MODEL).info) == (
         f"run.jsonl: holds a run over another set (mine.jsonl, 1 cases){end}"
     )
-    other = type(MODEL)("home/large", prompt_digest="p1")
+    other = type(MODEL)("home/large", basis_digest="p1")
     assert refusal(file, run_of(ONE, subject=other).info) == f"run.jsonl: holds a run of home/tiny{end}"
-    changed = type(MODEL)("home/tiny", prompt_digest="p2")
+    changed = type(MODEL)("home/tiny", basis_digest="p2")
     assert (
-        refusal(file, run_of(ONE, subject=changed).info) == f"run.jsonl: holds a run with other prompts{end}"
+        refusal(file, run_of(ONE, subject=changed).info)
+        == f"run.jsonl: holds a run with other prompts or weights{end}"
     )
     tools = RunInfo("tools", MODEL, "mine.jsonl", run_of(ONE).info.set_digest, 1)
     assert refusal(file, tools) == f"run.jsonl: holds a run of 'eval routing'{end}"

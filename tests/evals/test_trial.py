@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -19,10 +18,11 @@ from sestet.evals.saved import load_run, open_ledger
 from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase, shipped_set
 from sestet.evals.tree import trial_tree
 from sestet.evals.trial import carry_out, try_orchestrator, try_router, try_tools
-from sestet.models.router import DIRECT
+from sestet.models.router import DIRECT, open_router
 from sestet.models.scripted import ScriptedModel, ScriptItem
 
 ROOT = trial_tree(Settings(), default_specs())
+ROUTER = open_router(default_specs(), with_encoder=False)
 CASE = RoutingCase("what is the weather", "navigator", "plain")
 READ = ToolCase("show me notes.txt", "operator", "fs_read", {"path": "notes.txt"})
 
@@ -158,35 +158,25 @@ async def test_ones_own_specialist_is_tried_by_its_examples() -> None:
     assert by_kind["example"]["n"] == 1
 
 
-class Route(NamedTuple):
-    agent: str
-    confidence: float
-    sure: bool
-
-
-class Router:
-    """Takes each sentence for a part, and sees the vault everywhere but in the last."""
-
-    def route(self, request: str) -> Route:
-        return Route("vault", 0.4, False)
-
-    def split(self, request: str) -> list[Route]:
-        *others, last = request.split(".")
-        return [*(self.route(part) for part in others), Route(last.strip(), 0.4, False)]
-
-
 async def test_the_best_guess_of_the_router_counts_with_its_confidence() -> None:
-    found = await route_with_router(Router())(RoutingCase("a", "vault"))
-    assert (found.given, found.right, found.sure, found.confidence) == ("vault", True, False, 0.4)
+    requests = ("list the files in src", "hm, well, that thing from the other day")
+    for request, route in ((request, ROUTER.route(request)) for request in requests):
+        found = await route_with_router(ROUTER)(RoutingCase(request, route.agent))
+        assert (found.given, found.right) == (route.agent, True)
+        assert (found.sure, found.confidence) == (route.sure, route.confidence)
+        wrong = await route_with_router(ROUTER)(RoutingCase(request, "nobody"))
+        assert (wrong.given, wrong.right) == (route.agent, False)
 
 
 async def test_parts_are_right_when_their_owners_come_in_the_order_of_the_work() -> None:
-    attempt = split_with_router(Router())
-    both = MultipartCase("pay. and pay again. operator", ("vault", "operator"))
-    found = await attempt(both)
-    assert (found.right, found.given, found.kind) == (True, "vault → operator", "several parts")
-    whole = await attempt(MultipartCase("pay. operator", ("vault",)))
-    assert (whole.right, whole.expected, whole.kind) == (False, "vault", "one part")
+    attempt = split_with_router(ROUTER)
+    request = "read notes.txt and remember the wifi code"
+    both = await attempt(MultipartCase(request, ("operator", "chronicler")))
+    assert (both.right, both.given, both.kind) == (True, "operator → chronicler", "several parts")
+    turned = await attempt(MultipartCase(request, ("chronicler", "operator")))
+    assert (turned.right, turned.expected) == (False, "chronicler → operator")
+    whole = await attempt(MultipartCase("list the files in src", ("operator",)))
+    assert (whole.right, whole.given, whole.kind) == (True, "operator", "one part")
 
 
 async def test_the_embedded_router_says_what_it_is_and_how_long_it_took_to_load() -> None:

@@ -88,6 +88,7 @@ def _open_models(settings: Settings, model: str) -> _Tried:
 
 def _finish(options: Options, trial: Trial[_Case], models: Models | None = None) -> int:
     """Try the cases that are left, keep what they give, and show the figures."""
+    _require_place(options)
     with open_ledger(trial.info, options.out) as ledger:
         if done := len(ledger.run.results):
             said = f"{options.out}: {done} of {trial.info.cases} cases had been tried before."
@@ -101,6 +102,14 @@ def _finish(options: Options, trial: Trial[_Case], models: Models | None = None)
             raise PersonError(f"{error}\n{_kept(options, ledger)}") from error
     present(ledger.run, options.html, options.as_json)
     return 0
+
+
+def _require_place(options: Options) -> None:
+    """A page that cannot be written is a mistake now, and not after an hour of model calls."""
+    if options.html and not options.html.absolute().parent.is_dir():
+        raise PersonError(f"{options.html}: there is no such directory")
+    if options.html and options.html in (options.set_file, options.out):
+        raise PersonError(f"{options.html}: the page needs a file of its own")
 
 
 async def _carry_out(trial: Trial[_Case], ledger: Ledger, models: Models | None) -> None:

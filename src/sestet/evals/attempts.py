@@ -1,10 +1,10 @@
 """Tries one case: where the router sends it, or what a model calls first."""
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from itertools import groupby
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sestet.core.agent import TRANSFER, Agent
 from sestet.core.errors import FailureKind, ModelError
@@ -14,7 +14,7 @@ from sestet.core.tool import Tool
 from sestet.evals.arguments import argument_problems
 from sestet.evals.result import NO_CALL, OTHER, Result
 from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase
-from sestet.models.router import DIRECT
+from sestet.models.router import DIRECT, Router
 from sestet.runtime.delegation import offered_tools, transfer_tool
 
 #: Failures that lie with one request: the next may well be answered. Any other ends the run.
@@ -29,37 +29,7 @@ TrySplit: TypeAlias = Callable[[MultipartCase], Awaitable[Result]]
 TryTool: TypeAlias = Callable[[ToolCase], Awaitable[Result]]
 
 
-class Choice(Protocol):
-    """Where a request goes, and how surely."""
-
-    @property
-    def agent(self) -> str: ...
-    @property
-    def confidence(self) -> float: ...
-    @property
-    def sure(self) -> bool: ...
-
-
-class Owned(Protocol):
-    """A part of a request."""
-
-    @property
-    def agent(self) -> str: ...
-
-
-class Chooser(Protocol):
-    """What routes without a model."""
-
-    def route(self, request: str) -> Choice: ...
-
-
-class Splitter(Chooser, Protocol):
-    """What sees the parts of a request as well."""
-
-    def split(self, request: str) -> Sequence[Owned]: ...
-
-
-def route_with_router(router: Chooser) -> TryRoute:
+def route_with_router(router: Router) -> TryRoute:
     """Cases tried on the router; its best guess counts, sure or not."""
 
     async def attempt(case: RoutingCase) -> Result:
@@ -79,7 +49,7 @@ def route_with_router(router: Chooser) -> TryRoute:
     return attempt
 
 
-def split_with_router(router: Splitter) -> TrySplit:
+def split_with_router(router: Router) -> TrySplit:
     """Cases tried on the router: which parts it sees. Sure is what it would send off as one request."""
 
     async def attempt(case: MultipartCase) -> Result:

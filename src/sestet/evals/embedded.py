@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
 from sestet.evals.result import Subject
 from sestet.models.router import Router, open_router
+from sestet.models.router.weights import FILE
 
 _FIRST_REQUEST = "hello"
 
@@ -27,5 +29,6 @@ def open_embedded(specs: Sequence[AgentSpec], light: bool = False) -> OpenedRout
         router.threshold,
         load_milliseconds=(time.perf_counter() - started) * 1000,
         load_cpu_milliseconds=(time.process_time() - worked) * 1000,
+        basis_digest=sha256(FILE.read_bytes()).hexdigest(),
     )
     return OpenedRouter(router, subject)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from sestet.config import Settings
 from sestet.core.agent import Agent
-from sestet.core.errors import ConfigError, PersonError
+from sestet.core.errors import ConfigError
 from sestet.evals.result import Subject
 from sestet.evals.sets import digest
 from sestet.models.choice import OFFLINE, check_models
@@ -21,13 +21,12 @@ def settings_for(settings: Settings, model: str) -> Settings:
     if model == CONFIGURED:
         return alone
     provider, _, name = model.partition("/")
-    if provider != OFFLINE and not name:
-        raise PersonError(f"--model {model}: write {OFFLINE}, {CONFIGURED} or provider/model")
     chosen = replace(alone, agent=replace(alone.agent, provider=provider, model=name), agents={})
     try:
         check_models(chosen)
     except ConfigError as error:
-        raise ConfigError([f"--model {model}: {problem}" for problem in error.problems]) from error
+        problems = (f"--model {model}: {problem}" for problem in error.problems)
+        raise ConfigError([*problems, f"write {OFFLINE}, {CONFIGURED}, or provider/model"]) from error
     return chosen
 
 
@@ -37,4 +36,4 @@ def model_subject(root: Agent, names: list[str]) -> Subject:
         [agent.instruction, [[tool.name, tool.description, tool.parameters] for tool in agent.tools or ()]]
         for agent in (root, *root.sub_agents)
     ]
-    return Subject(", ".join(dict.fromkeys(names)), prompt_digest=digest(shown))
+    return Subject(", ".join(dict.fromkeys(names)), basis_digest=digest(shown))

@@ -48,8 +48,8 @@ class Subject(Values):
     #: Until the first request could be routed: on the clock, and of the processor.
     load_milliseconds: float | None = None
     load_cpu_milliseconds: float | None = None
-    #: Of the prompts that it is shown; empty: it is shown none.
-    prompt_digest: str = ""
+    #: Of what it goes by: the weights of the router, the prompts that a model is shown.
+    basis_digest: str = ""
 
     @property
     def title(self) -> str:

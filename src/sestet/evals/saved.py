@@ -86,7 +86,7 @@ def _require_same(earlier: RunInfo, now: RunInfo, path: Path) -> None:
         f"of 'eval {earlier.eval}'": earlier.eval != now.eval,
         f"over another set ({earlier.set_name}, {earlier.cases} cases)": earlier.set_digest != now.set_digest,
         f"of {earlier.subject.title}": earlier.subject.title != now.subject.title,
-        "with other prompts": earlier.subject.prompt_digest != now.subject.prompt_digest,
+        "with other prompts or weights": earlier.subject.basis_digest != now.subject.basis_digest,
     }
     found = [what for what, differs in differences.items() if differs]
     if found:
