@@ -4,9 +4,13 @@ import asyncio
 import json
 import re
 from html.parser import HTMLParser
+from io import StringIO
 
 import pytest
+from rich.console import Console
 
+from sestet.agents import NAMES
+from sestet.cli.show.evals import print_run
 from sestet.cli.show.evals_html import render_page
 from sestet.evals.result import Result, Run, RunInfo
 from sestet.evals.saved import load_run, open_ledger
@@ -216,7 +220,29 @@ def test_parts_of_requests_are_tried(home: Home, call: Call) -> None:
     assert "several parts" in (home.work / "page.html").read_text(encoding="utf-8")
 
 
-def test_at_a_terminal_there_is_a_bar_and_the_matrix_fits(home: Home, mine: str) -> None:
+def drawn(run: Run, width: int) -> list[str]:
+    console = Console(file=StringIO(), width=width, highlight=False, markup=False)
+    print_run(console, run)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def test_the_matrix_fits_80_columns_with_names_cut_short() -> None:
+    run = run_of(*(result(name, name, name) for name in (*NAMES, "direct")))
+    lines = drawn(run, 80)
+    assert max(map(len, lines)) <= 80
+    assert "expected    operator  navigat…     vault  librari…   planner  chronic…    direct" in lines
+    assert (
+        lines.count("vault              ·         ·         1         ·         ·         ·         ·") == 1
+    )
+
+
+def test_a_matrix_with_too_many_columns_is_left_to_the_page() -> None:
+    run = run_of(*(result(str(number), f"specialist{number}", "direct") for number in range(30)))
+    assert "31 columns are too many for this terminal; --html draws them." in drawn(run, 80)
+
+
+def test_at_a_terminal_there_is_a_bar(home: Home, mine: str) -> None:
     with home.terminal("eval", "routing", "--light", "--set", mine) as terminal:
         terminal.expect("routing ")
         terminal.expect("Confusion")
