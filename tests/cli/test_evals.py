@@ -86,7 +86,7 @@ def test_the_terminal_shows_scores_matrix_times_and_confusions(home: Home, call:
         "all            3    2 ms         2 ms\n\n"
         "Worst confusions\n"
         "vault taken for direct: 1\n"
-        "  what do I owe  0.90\n"
+        "  what do I owe  confidence 0.90, sure\n"
     )
 
 

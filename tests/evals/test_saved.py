@@ -13,7 +13,7 @@ from tests.evals.samples import MODEL, ROUTER, result, run_of
 
 ONE, TWO = result("a", "vault", "vault"), result("b", "direct", "planner", sure=False)
 WHOLE = run_of(ONE, TWO)
-PRICED = Result("a", "vault", "vault", True, detail="“q”\n", usage=Usage(10, 2, 3_000, 4))
+PRICED = Result("a", "vault", "vault", True, detail="“q”\n\ud800", usage=Usage(10, 2, 3_000, 4))
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """What one trial gave, and all trials of one run."""
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.model import Usage
 from sestet.core.record import Values, record
@@ -60,7 +60,7 @@ class Subject(Values):
 class RunInfo(Values):
     """What was tried, on whom."""
 
-    eval: Annotated[Eval, "Which trial"]
+    eval: Eval
     subject: Subject
     set_name: str
     set_digest: str

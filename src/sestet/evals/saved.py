@@ -107,5 +107,6 @@ def _drop_torn_line(file: IO[str], path: Path) -> None:
 
 
 def _write(file: IO[str], value: Mapping[str, object]) -> None:
-    file.write(f"{json.dumps(value, ensure_ascii=False)}\n")
+    # Escaped: half of a pair, as JSON can spell it, is no text that a file can hold.
+    file.write(f"{json.dumps(value)}\n")
     file.flush()

@@ -8,7 +8,7 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import print_line
 from sestet.cli.show.evals_tables import Table, cost_table, score_table, tool_table
-from sestet.cli.show.evals_words import count, percent, subject_line, what_went_wrong
+from sestet.cli.show.evals_words import count, percent, remark, subject_line, what_went_wrong
 from sestet.evals.compare import Change, Comparison
 from sestet.evals.figures import Confusion, confusion_of, confusions_of, names_in
 from sestet.evals.result import Result, Run, RunInfo
@@ -57,14 +57,10 @@ def print_comparison(console: "Console", before: RunInfo, after: RunInfo, found:
         head.append("sure and wrong")
     _print_table(console, Table(head, rows))
     points = f"{found.difference * 100:+.1f} points"
-    chance = (
-        "as likely as not by chance"
-        if found.chance > 0.5
-        else f"by chance in {percent(found.chance)} of cases"
-    )
-    console.print(f"\n{points}: {len(found.mended)} mended, {len(found.broken)} broken, {chance}")
+    console.print(f"\n{points}: {len(found.mended)} mended, {len(found.broken)} broken")
+    console.print(f"Chance alone is as lopsided in {percent(found.chance)} of cases.")
     if found.alone:
-        console.print(f"{count(found.alone, 'request')} only in one of the runs left out")
+        console.print(f"Left out: {count(found.alone, 'request')} that only one of the runs has.")
     _print_changes(console, "Broken", found.broken, _WRONG)
     _print_changes(console, "Mended", found.mended, "green")
     _print_changes(console, "Wrong in another way", found.otherwise, "")
@@ -104,9 +100,8 @@ def _print_confusions(console: "Console", confusions: Sequence[Confusion]) -> No
         # What it was sure of is worse.
         worst = sorted(pair.results, key=lambda result: -(result.confidence or 0.0))
         for result in worst[:_REQUESTS_SHOWN]:
-            sure = f"  {result.confidence:.2f}" if result.confidence is not None else ""
-            detail = f"  ({one_line(result.detail, _REQUEST_WIDTH)})" if result.detail else ""
-            print_line(console, Text(f"  {one_line(result.request, _REQUEST_WIDTH)}{sure}{detail}"))
+            line = Text(f"  {one_line(result.request, _REQUEST_WIDTH)}")
+            print_line(console, line.append(f"  {remark(result)}".rstrip(), style="dim"))
         if len(pair.results) > _REQUESTS_SHOWN:
             console.print(f"  and {len(pair.results) - _REQUESTS_SHOWN} more", style="dim")
     if len(confusions) > _CONFUSIONS_SHOWN:

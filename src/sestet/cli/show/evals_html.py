@@ -7,7 +7,7 @@ from pathlib import Path
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.evals_svg import draw_matrix
 from sestet.cli.show.evals_tables import Table, cost_table, score_table, tool_table
-from sestet.cli.show.evals_words import count, percent, subject_line, what_went_wrong
+from sestet.cli.show.evals_words import count, percent, remark, subject_line, what_went_wrong
 from sestet.evals.figures import confusion_of, confusions_of, score
 from sestet.evals.result import Result, Run
 
@@ -82,14 +82,8 @@ def _confusions(results: Sequence[Result]) -> Iterator[str]:
         yield f'<div><span class="wrong-route">{_text(head)}</span>: {len(pair.results)}</div>'
         yield '<ul class="requests">'
         for result in pair.results:
-            yield f'<li>{_text(result.request)} <span class="quiet">{_text(_remark(result))}</span></li>'
+            yield f'<li>{_text(result.request)} <span class="quiet">{_text(remark(result))}</span></li>'
         yield "</ul>"
-
-
-def _remark(result: Result) -> str:
-    if result.confidence is None:
-        return result.detail
-    return f"confidence {result.confidence:.2f}{', sure' if result.sure else ''}"
 
 
 def _failures(results: Sequence[Result]) -> Iterator[str]:

@@ -27,6 +27,13 @@ def what_went_wrong(result: Result) -> str:
     return f"{wrong} ({detail})" if detail else wrong
 
 
+def remark(result: Result) -> str:
+    """What there is to say about a wrong route: how sure it was, or what a model did instead."""
+    if result.confidence is None:
+        return one_line(result.detail, _DETAIL_WIDTH)
+    return f"confidence {result.confidence:.2f}{', sure' if result.sure else ''}"
+
+
 def percent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
