@@ -113,8 +113,9 @@ def test_a_set_that_is_empty_missing_or_no_text_is_refused(file: Path) -> None:
         ({"agent": "vault"}, "tool: expected one of"),
         ({"arguments": {"paht": "a"}}, "arguments.paht: is not known; did you mean 'path'?"),
         ({"arguments": []}, "arguments: expected object"),
+        ({"arguments": {"path": {"contains": "a"}}}, "arguments.path.contains: expected array, got 'a'"),
     ],
-    ids=["unknown tool", "another's tool", "unknown argument", "no arguments"],
+    ids=["unknown tool", "another's tool", "unknown argument", "no arguments", "no list of parts"],
 )
 def test_a_case_for_tools_names_a_real_tool_and_its_arguments(
     file: Path, case: dict[str, object], problem: str

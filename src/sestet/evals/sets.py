@@ -19,6 +19,8 @@ EXAMPLE = "example"
 _HERE = Path(__file__).parent
 _PROBLEMS_SHOWN = 10
 _TEXT: JsonObject = {"type": "string"}
+#: Any value; of an object, ``contains`` lists texts.
+_PARTS: JsonObject = {"properties": {"contains": {"type": "array", "items": _TEXT}}}
 
 
 class RoutingCase(NamedTuple):
@@ -86,8 +88,8 @@ def read_tool_set(file: Path, tools: Mapping[str, Sequence[Tool]]) -> list[ToolC
         yield from _problems(schema, {"tool": row["tool"]})
         if tool := offered.get(str(row["tool"])):
             known = cast("Mapping[str, object]", tool.parameters["properties"])
-            named = dict.fromkeys(cast("JsonObject", row["arguments"]))
-            yield from _problems(object_schema({name: {} for name in known}), named, ("arguments",))
+            arguments = object_schema(dict.fromkeys(known, _PARTS))
+            yield from _problems(arguments, cast("JsonObject", row["arguments"]), ("arguments",))
 
     wanted = {"request": _TEXT, "agent": {**_TEXT, "enum": [*tools]}, "tool": _TEXT}
     rows = _read(file, {**wanted, "arguments": {"type": "object"}}, problems_of)
