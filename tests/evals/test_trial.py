@@ -15,7 +15,7 @@ from sestet.evals.attempts import call_with_model, route_with_model, route_with_
 from sestet.evals.figures import figures
 from sestet.evals.result import NO_CALL, OTHER, Result
 from sestet.evals.saved import load_run, open_ledger
-from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase, shipped_set
+from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase, read_multipart_set, shipped_set
 from sestet.evals.tree import trial_tree
 from sestet.evals.trial import carry_out, try_orchestrator, try_router, try_tools
 from sestet.models.router import DIRECT, open_router
@@ -169,14 +169,19 @@ async def test_the_best_guess_of_the_router_counts_with_its_confidence() -> None
 
 
 async def test_parts_are_right_when_their_owners_come_in_the_order_of_the_work() -> None:
+    requests = [case.request for case in read_multipart_set(shipped_set("multipart"), NAMES)]
+    owners = {request: tuple(part.agent for part in ROUTER.split(request)) for request in requests}
+    several = next(request for request in requests if len(owners[request]) == 2)
+    whole = next(request for request in requests if len(owners[request]) == 1)
+    first, second = owners[several]
+
     attempt = split_with_router(ROUTER)
-    request = "read notes.txt and remember the wifi code"
-    both = await attempt(MultipartCase(request, ("operator", "chronicler")))
-    assert (both.right, both.given, both.kind) == (True, "operator → chronicler", "several parts")
-    turned = await attempt(MultipartCase(request, ("chronicler", "operator")))
-    assert (turned.right, turned.expected) == (False, "chronicler → operator")
-    whole = await attempt(MultipartCase("list the files in src", ("operator",)))
-    assert (whole.right, whole.given, whole.kind) == (True, "operator", "one part")
+    found = await attempt(MultipartCase(several, (first, second)))
+    assert (found.right, found.given, found.kind) == (True, f"{first} → {second}", "several parts")
+    found = await attempt(MultipartCase(several, (second, first)))
+    assert (found.right, found.expected) == (False, f"{second} → {first}")
+    found = await attempt(MultipartCase(whole, owners[whole]))
+    assert (found.right, found.given, found.kind) == (True, owners[whole][0], "one part")
 
 
 async def test_the_embedded_router_says_what_it_is_and_how_long_it_took_to_load() -> None:
