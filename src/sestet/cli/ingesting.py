@@ -1,24 +1,20 @@
 """The work of ``sestet knowledge ingest`` and ``embed``: bars, and a summary that names what was left out."""
 
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from sestet.cli.opening import Storage, open_storage, run
-from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.bar import Watch, open_bar
+from sestet.cli.show.clean import clean
+from sestet.cli.show.console import print_json
 from sestet.core.errors import EmbeddingError, PersonError
 from sestet.services.documents.ingest import Ingestion, Named, Progress, Summary
 from sestet.services.embedding.choice import open_embedding
 from sestet.storage.documents import DocumentStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _INTERRUPTED = 130
 _NAMES_SHOWN = 5
@@ -28,7 +24,8 @@ def ingest_paths(context: typer.Context, paths: Sequence[Path], prune: bool, as_
     """0 when all went well, 1 when a file was broken."""
     with open_storage(context) as storage:
         try:
-            with _bar("files", as_json) as watch:
+            with open_bar("files", hidden=as_json) as bar:
+                watch = _watching_files(bar) if bar else None
                 summary = Ingestion(DocumentStore(storage.database)).run(paths, prune=prune, watch=watch)
             _, problem = run(_embed(storage, as_json))
         except KeyboardInterrupt:
@@ -71,8 +68,8 @@ async def _embed(storage: Storage, as_json: bool) -> tuple[int, str]:
         return 0, ""
     before = embedding.pending()
     try:
-        with _bar("vectors", as_json) as watch:
-            await embedding.catch_up(watch and (lambda done, total: watch(Progress("", done, total))))
+        with open_bar("vectors", hidden=as_json) as bar:
+            await embedding.catch_up(bar and (lambda done, total: bar(done, total, "")))
     except EmbeddingError as error:
         return before - embedding.pending(), str(error)
     finally:
@@ -80,25 +77,8 @@ async def _embed(storage: Storage, as_json: bool) -> tuple[int, str]:
     return before - embedding.pending(), ""
 
 
-@contextmanager
-def _bar(what: str, as_json: bool) -> "Generator[Callable[[Progress], None] | None]":
-    """A progress bar on stderr, where there is somebody to see it."""
-    console = open_console(stderr=True)
-    if as_json or not console.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, TextColumn("{task.fields[name]}"), console=console, transient=True) as bar:
-        task = bar.add_task("", total=None, name="")
-
-        def watch(progress: Progress) -> None:
-            name = one_line(progress.path.rpartition("/")[2], 40)
-            bar.update(task, completed=progress.done, total=progress.total, name=name)
-
-        yield watch
+def _watching_files(bar: Watch) -> Callable[[Progress], None]:
+    return lambda now: bar(now.done, now.total, now.path.rpartition("/")[2])
 
 
 def _described(summary: Summary) -> Mapping[str, object]:

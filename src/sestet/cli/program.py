@@ -12,6 +12,7 @@ from sestet.cli import (
     chat,
     config,
     doctor,
+    evals,
     graph,
     knowledge,
     memory,
@@ -43,6 +44,7 @@ program.add_typer(approvals.program, name="approvals")
 program.add_typer(graph.program, name="graph")
 program.add_typer(models.program, name="models")
 program.add_typer(config.program, name="config")
+program.add_typer(evals.program, name="eval")
 program.command("doctor")(doctor.doctor)
 
 

@@ -66,6 +66,13 @@ def transfer_tool(agents: Sequence[Agent]) -> Tool:
     )
 
 
+def offered_tools(agent: Agent, root: Agent, transfer: Tool) -> tuple[Tool, ...]:
+    """What an agent can call: the orchestrator delegates, a specialist may decline as well."""
+    if agent.tools is None:
+        return (transfer,)
+    return agent.tools if agent is root else (*agent.tools, REJECT_TOOL)
+
+
 def read_transfer(turn: Turn, root: Agent, tool: Tool, call: ToolCall) -> Transfer | Refusal:
     """Check a call of ``transfer_to_agent`` against the tree and the turn; a good one uses up a round."""
     name = call.arguments.get("agent_name")

@@ -14,11 +14,11 @@ from sestet.core.model import Model
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
-    REJECT_TOOL,
     Refusal,
     Transfer,
     answer_invented_call,
     may_delegate,
+    offered_tools,
     read_transfer,
     result_for_orchestrator,
     transfer_tool,
@@ -65,9 +65,9 @@ class Steps:
             return Outcome("over_budget", run.agent.name, cause=str(error))
 
     def _offered_tools(self, turn: Turn, agent: Agent) -> tuple[Tool, ...]:
-        if agent.tools is None:
-            return (self._transfer,) if may_delegate(turn, agent) else ()
-        return agent.tools if agent is self._root else (*agent.tools, REJECT_TOOL)
+        if agent.tools is None and not may_delegate(turn, agent):
+            return ()
+        return offered_tools(agent, self._root, self._transfer)
 
     def _read_text(self, turn: Turn, run: AgentRun, text: str) -> Outcome | None:
         """The agent wrote text and made no call: its answer, or something that is not one."""

@@ -1,0 +1,101 @@
+"""A trial: a set of cases, who is tried on them, and how each is tried."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+from sestet.core.agent import Agent, AgentSpec
+from sestet.evals.attempts import (
+    ModelOf,
+    call_with_model,
+    route_with_model,
+    route_with_router,
+    split_with_router,
+)
+from sestet.evals.embedded import open_embedded
+from sestet.evals.models import model_subject
+from sestet.evals.result import Eval, Result, Run, RunInfo, Subject
+from sestet.evals.saved import Ledger
+from sestet.evals.sets import (
+    Case,
+    MultipartCase,
+    RoutingCase,
+    ToolCase,
+    cases_of_examples,
+    digest,
+    read_multipart_set,
+    read_routing_set,
+    read_tool_set,
+    shipped_set,
+)
+
+_Case = TypeVar("_Case", bound=Case)
+
+
+class Trial(NamedTuple, Generic[_Case]):
+    info: RunInfo
+    cases: Sequence[_Case]
+    attempt: Callable[[_Case], Awaitable[Result]]
+
+
+def try_router(
+    specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
+) -> Trial[RoutingCase]:
+    """Who gets a request by the embedded router; without a file, by the set that ships."""
+    cases = _routing_cases(specs, file)
+    router, subject = open_embedded(specs, light)
+    return Trial(_info("routing", subject, cases, file), cases, route_with_router(router))
+
+
+def try_splitting(
+    specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
+) -> Trial[MultipartCase]:
+    """Which parts the embedded router sees in a request; without a file, by the set that ships."""
+    cases = read_multipart_set(file or shipped_set("multipart"), [spec.name for spec in specs])
+    router, subject = open_embedded(specs, light)
+    return Trial(_info("multipart", subject, cases, file), cases, split_with_router(router))
+
+
+def try_orchestrator(
+    root: Agent, specs: Sequence[AgentSpec], model_of: ModelOf, file: Path | None = None
+) -> Trial[RoutingCase]:
+    """Who gets a request by the orchestrator's model; without a file, by the set that ships."""
+    cases = _routing_cases(specs, file)
+    subject = model_subject(root, [model_of(root.name).name])
+    return Trial(_info("routing", subject, cases, file), cases, route_with_model(root, model_of))
+
+
+def try_tools(root: Agent, model_of: ModelOf, file: Path | None = None) -> Trial[ToolCase]:
+    """What the specialists' models call first; without a file, by the set that ships."""
+    tools = {agent.name: agent.tools or () for agent in root.sub_agents}
+    cases = read_tool_set(file or shipped_set("tools"), tools)
+    subject = model_subject(root, [model_of(case.agent).name for case in cases])
+    return Trial(_info("tools", subject, cases, file), cases, call_with_model(root, model_of))
+
+
+async def carry_out(
+    trial: Trial[_Case],
+    ledger: Ledger | None = None,
+    watch: Callable[[int, int, str], None] | None = None,
+) -> Run:
+    """Try the cases for which the ledger has no result yet, one after the other."""
+    ledger = ledger or Ledger(Run(trial.info, ()))
+    done = len(ledger.run.results)
+    for number, case in enumerate(trial.cases[done:], done):
+        if watch:
+            watch(number, len(trial.cases), case.request)
+        # Who waits for nothing would not notice that the person wants it to stop.
+        await asyncio.sleep(0)
+        ledger.add(await trial.attempt(case))
+    return ledger.run
+
+
+def _routing_cases(specs: Sequence[AgentSpec], file: Path | None) -> list[RoutingCase]:
+    """The cases of a file, or those that ship with the examples of everybody whom they do not know."""
+    cases = read_routing_set(file or shipped_set("routing"), [spec.name for spec in specs])
+    return cases if file else [*cases, *cases_of_examples(specs, cases)]
+
+
+def _info(name: Eval, subject: Subject, cases: Sequence[Case], file: Path | None) -> RunInfo:
+    return RunInfo(name, subject, (file or shipped_set(name)).name, digest(cases), len(cases))
