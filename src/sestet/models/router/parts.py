@@ -1,0 +1,124 @@
+"""Recognises a request with several parts for different owners."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from sestet.models.router.bank import DIRECT
+
+_WORDS_BETWEEN = r"(?:and|then|also|next|finally|after\s+that|afterwards|plus|but)\b"
+# Where one part may end and the next begin: the end of a sentence, or words and commas that join.
+_JOINT = re.compile(
+    rf"(?P<sentence>\s*(?:[.?!;]+\s+|\n+)(?:{_WORDS_BETWEEN}[\s,]*)*)"
+    rf"|\s*,\s+(?:{_WORDS_BETWEEN}[\s,]*)*|\s+(?:{_WORDS_BETWEEN}[\s,]*)+",
+    re.IGNORECASE,
+)
+# What is quoted, or follows a colon, is what the request is about and no request itself.
+_CONTENT = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
+_POLITE = re.compile(
+    r"(?:(?:please|kindly|just|first|could you|can you|would you|will you|i want you to|i'd like you to|go)\b[\s,]*)+",
+    re.IGNORECASE,
+)
+_CONDITION = frozenset({"if", "when", "once", "unless", "while", "because", "since", "as", "after", "before"})
+_FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+#: How probable the owner of a part must be; to answer something at once is what a mere rest looks like.
+_FAIR, _FAIR_DIRECT = 0.6, 0.95
+# A longer text is rather one thing that has many sentences.
+_MOST_CHARACTERS = 600
+
+
+class Part(NamedTuple):
+    """One part of a request, and who owns it."""
+
+    text: str
+    agent: str
+
+
+class Piece(NamedTuple):
+    """A stretch of a request that may be a part of it, with its likeliest owner."""
+
+    start: int
+    end: int
+    agent: str
+    chance: float
+
+
+class _Span(NamedTuple):
+    start: int
+    end: int
+    #: Whether it begins a sentence of its own.
+    is_sentence: bool
+
+
+def judge_pieces(request: str, scores: Callable[[str], Mapping[str, float]]) -> list[Piece]:
+    """What stands between the joints and begins like a request, with its owner; nothing if it is one piece.
+
+    ``scores`` has the likeliest owner first.
+    """
+    if len(request) > _MOST_CHARACTERS:
+        return []
+    spans = _join_rests(request, _cut(request))
+    if len(spans) < 2:
+        return []
+    owners = (next(iter(scores(request[span.start : span.end]).items())) for span in spans)
+    return [Piece(span.start, span.end, *owner) for span, owner in zip(spans, owners, strict=True)]
+
+
+def join_pieces(request: str, pieces: Sequence[Piece]) -> tuple[Part, ...]:
+    """The parts for different owners, or nothing when the request is to be left whole."""
+    found: list[Piece] = []
+    for piece in pieces:
+        is_fair = piece.chance >= (_FAIR_DIRECT if piece.agent == DIRECT else _FAIR)
+        if found and (not is_fair or found[-1].agent == piece.agent):
+            found[-1] = found[-1]._replace(end=piece.end)
+        elif is_fair:
+            found.append(piece)
+        else:
+            return ()
+    parts = tuple(Part(request[piece.start : piece.end].strip(), piece.agent) for piece in found)
+    return parts if len(parts) > 1 else ()
+
+
+def _cut(request: str) -> list[_Span]:
+    content = [found.span() for found in _CONTENT.finditer(request)]
+    spans: list[_Span] = []
+    start, is_sentence = 0, True
+    for joint in _JOINT.finditer(request):
+        if joint.end() < len(request) and not any(begin < joint.end() <= end for begin, end in content):
+            spans.append(_Span(start, joint.start(), is_sentence))
+            start, is_sentence = joint.end(), joint["sentence"] is not None
+    spans.append(_Span(start, len(request), is_sentence))
+    return [span for span in spans if request[span.start : span.end].strip()]
+
+
+def _join_rests(request: str, spans: list[_Span]) -> list[_Span]:
+    """What does not begin like a request belongs to what stands before; a condition or a lone word, to the rest."""
+    openings = _openings() | _CONDITION
+    joined: list[_Span] = []
+    is_open = False
+    for span in spans:
+        text = request[span.start : span.end]
+        first = _first_word(text)
+        if joined and (is_open or not (span.is_sentence or first in openings)):
+            joined[-1] = joined[-1]._replace(end=span.end)
+            is_open = False
+        else:
+            joined.append(span)
+            is_open = first in _CONDITION or len(text.split()) == 1
+    return joined
+
+
+@cache
+def _openings() -> frozenset[str]:
+    lines = Path(__file__).with_name("openings.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
+
+
+def _first_word(text: str) -> str:
+    text = text.strip()
+    if polite := _POLITE.match(text):
+        text = text[polite.end() :]
+    found = _FIRST_WORD.match(text)
+    return found[0].casefold() if found else ""

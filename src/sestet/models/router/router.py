@@ -1,0 +1,153 @@
+"""Who owns a request, judged without any language model: by its words, and by a sentence encoder where there is one."""
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from sestet.core.agent import AgentSpec
+from sestet.models.router.bank import DIRECT, Example
+from sestet.models.router.encoder import EncoderMissingError, open_encoder
+from sestet.models.router.guests import Guest
+from sestet.models.router.parts import Part, join_pieces, judge_pieces
+from sestet.models.router.sentences import SentenceModel
+from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
+from sestet.models.router.words import Evidence, WordModel
+
+
+class Route(NamedTuple):
+    """Where a request belongs, and how sure that is."""
+
+    #: A specialist's name, or ``direct``: the orchestrator answers it itself.
+    agent: str
+    #: The probability that this is right, measured on requests that were not learned from.
+    confidence: float
+    #: Above the threshold, and one request alone.
+    sure: bool
+    #: The probability of each agent, highest first.
+    scores: Mapping[str, float]
+    #: The words and patterns that spoke for the agent or against it, strongest first.
+    evidence: tuple[Evidence, ...]
+
+
+class Explanation(NamedTuple):
+    """A route with what it rests on."""
+
+    route: Route
+    parts: tuple[Part, ...]
+    #: The requests of the bank that are most like this one, nearest first.
+    nearest: tuple[Example, ...]
+
+
+class Router:
+    """For the agents of one tree. Nothing is loaded before the first question."""
+
+    def __init__(self, specs: Sequence[AgentSpec], with_encoder: bool = True) -> None:
+        self._specs = tuple(specs)
+        self._with_encoder = with_encoder
+
+    @property
+    def variant(self) -> Variant:
+        return "words" if self._sentences is None else "words+encoder"
+
+    @property
+    def threshold(self) -> float:
+        return self._tuning["threshold"]
+
+    @property
+    def missing(self) -> str:
+        """Why the light variant answers although the full one was wanted; else nothing."""
+        return self._opened[1]
+
+    def route(self, request: str) -> Route:
+        scores = self._scores(request)
+        agent = next(iter(scores))
+        sure = scores[agent] >= self.threshold and self._is_one(request, agent)
+        return Route(agent, scores[agent], sure, scores, self._evidence(request, agent))
+
+    def split(self, request: str) -> tuple[Part, ...]:
+        """The parts of a request in the order of the work; one part when it is one request."""
+        parts = join_pieces(request, judge_pieces(request, self._scores))
+        return parts or (Part(request, next(iter(self._scores(request)))),)
+
+    def explain(self, request: str, most: int = 5) -> Explanation:
+        """The route, its parts, and this many of the nearest examples."""
+        return Explanation(self.route(request), self.split(request), self._nearest(request, most))
+
+    def _is_one(self, request: str, agent: str) -> bool:
+        """Whether no piece of it looks like the work of another."""
+        pieces = judge_pieces(request, self._scores)
+        return all(piece.agent == agent or piece.chance < 0.5 for piece in pieces)
+
+    def _scores(self, request: str) -> dict[str, float]:
+        tuning, agents = self._tuning, self._weights.header["agents"]
+        totals = [tuning["words"] * log for log in _log_softmax(self._words.scores(request))]
+        vector = None
+        if self._sentences is not None:
+            vector = self._sentences.embed([request])[0]
+            logs = _log_softmax(self._sentences.scores(vector))
+            totals = [total + tuning["encoder"] * log for total, log in zip(totals, logs, strict=True)]
+        there = {DIRECT, *(spec.name for spec in self._specs)}
+        known = {name: total for name, total in zip(agents, totals, strict=True) if name in there}
+        odds = dict(zip(known, map(math.exp, _log_softmax(list(known.values()))), strict=True))
+        highest = max(odds.values())
+        for guest in self._guests:
+            odds[guest.name] = math.exp(guest.compare(request, vector, highest).log_odds(tuning["guest"]))
+        total = sum(odds.values())
+        return {name: odds[name] / total for name in sorted(odds, key=lambda name: -odds[name])}
+
+    def _evidence(self, request: str, agent: str) -> tuple[Evidence, ...]:
+        agents = self._weights.header["agents"]
+        return tuple(self._words.evidence(request, agents.index(agent))) if agent in agents else ()
+
+    def _nearest(self, request: str, most: int) -> tuple[Example, ...]:
+        asked = self._words.lexicon.weigh(request)
+
+        def likeness(example: Example) -> float:
+            weighed = self._words.lexicon.weigh(example.request)
+            return sum(value * asked.get(name, 0.0) for name, value in weighed.items())
+
+        return tuple(sorted(self._weights.bank(), key=likeness, reverse=True)[:most])
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return read_weights()
+
+    @cached_property
+    def _tuning(self) -> Tuning:
+        return self._weights.header["variants"][self.variant]
+
+    @cached_property
+    def _words(self) -> WordModel:
+        return WordModel(self._weights)
+
+    @property
+    def _sentences(self) -> SentenceModel | None:
+        return self._opened[0]
+
+    @cached_property
+    def _opened(self) -> tuple[SentenceModel | None, str]:
+        if not self._with_encoder:
+            return None, ""
+        try:
+            return SentenceModel(open_encoder(), self._weights), ""
+        except EncoderMissingError as error:
+            return None, str(error)
+
+    @cached_property
+    def _guests(self) -> tuple[Guest, ...]:
+        learned = self._weights.header["agents"]
+        embed = None if self._sentences is None else self._sentences.embed
+        own = (spec for spec in self._specs if spec.name not in learned)
+        return tuple(Guest(spec, self._words.lexicon, embed) for spec in own)
+
+
+def open_router(specs: Sequence[AgentSpec], with_encoder: bool = True) -> Router:
+    """The router for these specialists; without the encoder it is the light variant."""
+    return Router(specs, with_encoder)
+
+
+def _log_softmax(scores: Sequence[float]) -> list[float]:
+    highest = max(scores)
+    total = highest + math.log(sum(math.exp(score - highest) for score in scores))
+    return [score - total for score in scores]

@@ -1,0 +1,88 @@
+"""The file with what the router has learned: a header in JSON, then named tables, readable without numpy."""
+
+import json
+import sys
+import zlib
+from array import array
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias, TypedDict, cast
+
+from sestet.models.router.bank import Example
+
+FILE = Path(__file__).with_name("weights.bin")
+
+Variant: TypeAlias = Literal["words", "words+encoder"]
+#: Whole numbers of one byte or two, and floats.
+Kind: TypeAlias = Literal["b", "h", "f"]
+
+
+class Tuning(TypedDict):
+    """How a variant joins its models, and from which probability on it is sure."""
+
+    words: float
+    encoder: float
+    threshold: float
+    #: What a likeness to the examples of the owner's own specialist says; see ``guests``.
+    guest: list[float]
+
+
+class Header(TypedDict):
+    """What is learned apart from the tables."""
+
+    #: The hash of the bank that the weights were learned from.
+    bank: str
+    agents: list[str]
+    variants: dict[Variant, Tuning]
+
+
+class Weights(NamedTuple):
+    header: Header
+    tables: Mapping[str, bytes]
+
+    def numbers(self, name: str, kind: Kind) -> "array[int] | array[float]":
+        return _little(array(kind, self.tables[name]))
+
+    def lines(self, name: str) -> list[str]:
+        return zlib.decompress(self.tables[name]).decode().split("\n")
+
+    def bank(self) -> tuple[Example, ...]:
+        parted = (line.partition("\t") for line in self.lines("bank"))
+        return tuple(Example(request, agent) for agent, _, request in parted)
+
+
+def pack_numbers(numbers: Sequence[float], kind: Kind) -> bytes:
+    return _little(array(kind, numbers)).tobytes()
+
+
+def pack_lines(lines: Sequence[str]) -> bytes:
+    return zlib.compress("\n".join(lines).encode(), 9)
+
+
+def pack_bank(bank: Sequence[Example]) -> bytes:
+    return pack_lines([f"{example.agent}\t{example.request}" for example in bank])
+
+
+def write_weights(weights: Weights, file: Path = FILE) -> None:
+    """The same weights give the same bytes."""
+    lengths = {name: len(table) for name, table in weights.tables.items()}
+    head = json.dumps({"header": weights.header, "lengths": lengths}).encode()
+    file.write_bytes(b"".join([len(head).to_bytes(8, "little"), head, *weights.tables.values()]))
+
+
+def read_weights(file: Path = FILE) -> Weights:
+    content = file.read_bytes()
+    position = 8 + int.from_bytes(content[:8], "little")
+    head = json.loads(content[8:position])
+    tables: dict[str, bytes] = {}
+    for name, length in cast("dict[str, int]", head["lengths"]).items():
+        tables[name] = content[position : position + length]
+        position += length
+    return Weights(cast("Header", head["header"]), tables)
+
+
+def _little(numbers: "array[int] | array[float]") -> "array[int] | array[float]":
+    """As they lie in the file, whichever way round the machine keeps its numbers."""
+    if sys.byteorder == "big":
+        numbers.byteswap()
+    return numbers
