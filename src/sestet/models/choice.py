@@ -80,7 +80,7 @@ class Models:
         if named.provider == OFFLINE:
             from sestet.models.offline import OfflineModel
 
-            return OfflineModel(self._specs, self._tools)
+            return OfflineModel(self._specs, self._tools, lambda: self.router)
         if named.provider == LOCAL:
             return self._local(named)
         from sestet.models.retry import Pacing, RetryingModel
