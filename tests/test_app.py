@@ -6,7 +6,7 @@ import pytest
 
 import sestet
 from sestet.core.errors import ConfigError, DefinitionError, ScriptError
-from sestet.core.event import ToolFinished, TurnFinished, TurnStarted
+from sestet.core.event import RequestRouted, ToolFinished, TurnFinished, TurnStarted
 
 
 @sestet.tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
@@ -127,3 +127,31 @@ async def test_a_flat_agent_holds_every_tool_and_none_is_called_ownerless(tmp_pa
     async with sestet.open(settings, model=sestet.ScriptedModel(), home=tmp_path, tools=[weather_now]) as app:
         assert weather_now in (app.root.tools or ())
         assert (app.unmatched, app.warnings) == ((), ())
+
+
+async def test_with_a_fast_route_a_plain_request_needs_no_model_to_find_its_specialist(
+    tmp_path: Path,
+) -> None:
+    model = sestet.ScriptedModel({"operator": [sestet.ToolCall("fs_list"), "No files."]})
+
+    async with sestet.open({"agent": {"fastRoute": "on"}}, model=model, home=tmp_path) as app:
+        events = [event async for event in app.run_turn("s1", "list the files here")]
+
+    assert [event.agent for event in events if isinstance(event, RequestRouted)] == ["operator"]
+    assert [request.agent for request in model.requests] == ["operator", "operator"]
+
+
+async def test_there_is_no_fast_route_unless_it_is_asked_for(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel({"orchestrator": ["Which ones?"]})
+
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        events = [event async for event in app.run_turn("s1", "list the files here")]
+
+    assert not any(isinstance(event, RequestRouted) for event in events)
+
+
+async def test_the_built_in_model_routes_by_itself(tmp_path: Path) -> None:
+    async with sestet.open({"agent": {"fastRoute": "on"}}, home=tmp_path) as app:
+        events = [event async for event in app.run_turn("s1", "list the files here")]
+
+    assert not any(isinstance(event, RequestRouted) for event in events)

@@ -20,6 +20,7 @@ from sestet.models.choice import Models, check_models, is_small
 from sestet.models.named import LOCAL
 from sestet.orchestration.routing import PromptProfile
 from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy, asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
@@ -94,6 +95,7 @@ class App:
             Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600),
             _limits(settings),
         )
+        self._runner.fast_route = _fast_route(settings, self.models, self.root)
         self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
@@ -252,6 +254,14 @@ def available_tools(
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
     return tuple(tool for tool in bound if tool is not None)
+
+
+def _fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
+    """Without a model to save the call of, there is nothing to be gained."""
+    wanted = settings.agent.fast_route
+    if wanted == "off" or not models.is_real(root.name):
+        return None
+    return FastRoute(lambda: models.router, only_measured=wanted == "auto")
 
 
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:

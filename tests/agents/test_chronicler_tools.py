@@ -16,7 +16,7 @@ from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
-from sestet.models.lexical import match_tool
+from sestet.models.offline.matching import match_tool
 from sestet.services.embedding.choice import open_embedding
 from sestet.services.memory.forgetting import Forgetting
 from sestet.services.memory.recall import Recall

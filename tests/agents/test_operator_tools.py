@@ -8,7 +8,7 @@ import pytest
 from sestet.agents.operator.files import fs_list, fs_read, fs_search
 from sestet.core.errors import ToolError
 from sestet.core.schema import JsonValue
-from sestet.models.lexical import match_tool
+from sestet.models.offline.matching import match_tool
 from sestet.services.files import FileLimits, Files
 
 from .calling import problems, run

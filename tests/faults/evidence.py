@@ -15,6 +15,7 @@ from sestet.core.event import (
     DelegationStarted,
     Event,
     ModelCalled,
+    RequestRouted,
     TextStreamed,
     ToolCalled,
     ToolFinished,
@@ -80,6 +81,8 @@ class Evidence:
         numbers: Counter[str] = Counter()
         found: set[Asked] = set()
         for event in self.events:
+            # It takes the place of the first reply.
+            numbers[""] += isinstance(event, RequestRouted)
             if isinstance(event, ModelCalled):
                 place = event.delegation_id
                 found.add(Asked(event.author, requests.get(place, ""), numbers[place]))

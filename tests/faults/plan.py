@@ -1,7 +1,8 @@
 """A model that does what the words say, so that it behaves the same before and after a restart.
 
 ``operator: fs_pure a, exec_unsafe b | vault: crypto_probe c then planner:`` is two delegations at the same
-time and a third one after them, each with its calls one after the other. Words without a colon are echoed.
+time and a third one after them, each with its calls one after the other. Words without a colon are echoed,
+unless code has already sent them to a specialist.
 """
 
 import asyncio
@@ -51,9 +52,10 @@ def replies_so_far(request: ModelRequest) -> int:
 
 def _root_reply(request: ModelRequest) -> ModelReply:
     text = next(message.text for message in reversed(request.messages) if isinstance(message, UserMessage))
-    if ":" not in text:
+    number = replies_so_far(request)
+    if ":" not in text and not number:
         return ModelReply(f"You said {text}.", usage=EACH_CALL)
-    stages, number = text.split(" then "), replies_so_far(request)
+    stages = text.split(" then ")
     if number >= len(stages):
         return ModelReply(ALL_DONE, usage=EACH_CALL)
     return ModelReply(calls=tuple(_transfer(part) for part in stages[number].split(" | ")), usage=EACH_CALL)

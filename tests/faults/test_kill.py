@@ -15,6 +15,7 @@ from sestet.core.event import (
     DelegationFinished,
     DelegationStarted,
     ModelCalled,
+    RequestRouted,
     ToolCalled,
     ToolFinished,
     TurnFinished,
@@ -59,12 +60,21 @@ def live(home: Path, *arguments: str) -> int:
     return done.returncode
 
 
+def undisturbed_turn(place: pytest.TempPathFactory, *arguments: str) -> Evidence:
+    """The same turn without a kill."""
+    home = place.mktemp("undisturbed")
+    assert live(home, *arguments) == 0
+    return gather(home)
+
+
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
-    """The same turn without a kill."""
-    home = tmp_path_factory.mktemp("undisturbed")
-    assert live(home) == 0
-    return gather(home)
+    return undisturbed_turn(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def undisturbed_routed(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return undisturbed_turn(tmp_path_factory, "--routed")
 
 
 def test_a_turn_that_nobody_disturbs_passes_every_kind_of_point(undisturbed: Evidence) -> None:
@@ -88,26 +98,47 @@ def test_a_turn_that_nobody_disturbs_passes_every_kind_of_point(undisturbed: Evi
     }
 
 
-@pytest.mark.parametrize("share", range(SHARES))
-def test_a_turn_killed_at_any_point_is_brought_to_its_end_by_the_next_process(
-    share: int, tmp_path: Path, undisturbed: Evidence
-) -> None:
+def kill_at_every_point(place: Path, share: int, undisturbed: Evidence, *arguments: str) -> None:
+    """Kill the turn at every n-th point, and have the next process bring it to its end."""
     for point in range(share + 1, MOST_POINTS, SHARES):
-        home = tmp_path / str(point)
+        home = place / str(point)
         home.mkdir()
-        if live(home, "--kill-at", str(point)) == 0:
+        if live(home, "--kill-at", str(point), *arguments) == 0:
             assert len(lines(home / POINTS)) < point, "it was killed wherever it could be"
             return
         where = f"killed at point {point}, {lines(home / POINTS)[-1]}"
         left = gather(home)
         check_left(left)
-        assert live(home) == 0, where
+        assert live(home, *arguments) == 0, where
         after = gather(home)
         check_survived(left, after)
         check_answered(after, left.interrupted())
         check_sums(after)
         assert course(after.events) == course(undisturbed.events), where
     pytest.fail("the turn has no end of points")
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_turn_killed_at_any_point_is_brought_to_its_end_by_the_next_process(
+    share: int, tmp_path: Path, undisturbed: Evidence
+) -> None:
+    kill_at_every_point(tmp_path, share, undisturbed)
+
+
+def test_a_routed_turn_that_nobody_disturbs_is_routed_once_and_ends_with_the_model(
+    undisturbed_routed: Evidence,
+) -> None:
+    events = undisturbed_routed.events
+    assert [event.agent for event in events if isinstance(event, RequestRouted)] == ["operator"]
+    assert [event.outcome for event in events if isinstance(event, DelegationFinished)][-1] == "empty"
+    assert [asked.agent for asked in undisturbed_routed.asked].count("orchestrator") == 1
+
+
+@pytest.mark.parametrize("share", range(SHARES))
+def test_a_routed_turn_killed_at_any_point_is_brought_to_its_end_by_the_next_process(
+    share: int, tmp_path: Path, undisturbed_routed: Evidence
+) -> None:
+    kill_at_every_point(tmp_path, share, undisturbed_routed, "--routed")
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -2,7 +2,7 @@
 
 It brings one turn to its end, whatever an earlier life left of it: it begins the turn, resumes it, approves
 what is asked. In HOME it leaves the effects of its tools, every model call it made, every event it was shown
-and every point at which it could have been killed.
+and every point at which it could have been killed. With ``--routed`` code sends the turn to its specialist.
 """
 
 import argparse
@@ -14,11 +14,14 @@ import sys
 import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
 
 import sestet
 from sestet.core.event import Event, TurnPaused
 from sestet.core.message import ToolMessage
 from sestet.core.model import ModelRequest
+from sestet.models.choice import Models
 from tests.faults.effects import Effects, effect_tools
 from tests.faults.plan import PlanModel, replies_so_far
 from tests.faults.watched import When, is_event, watched_connections
@@ -30,6 +33,8 @@ PLAN = (
     " | vault: crypto_probe d, crypto_guarded e, exec_unsafe nothing"
     " then operator: exec_unsafe f, fs_guarded g"
 )
+#: The work of one specialist, which is at a loss at the end; then the orchestrator has to answer.
+ROUTED = "fs_pure a, fs_keyed b, exec_unsafe c, fs_guarded g, silence, silence"
 EFFECTS, MODEL_CALLS, SHOWN, POINTS = "effects.txt", "model_calls.jsonl", "shown.jsonl", "points.txt"
 
 
@@ -82,15 +87,32 @@ async def read(home: Path, events: AsyncGenerator[Event]) -> Event:
     return last
 
 
-async def live(home: Path, points: Points) -> None:
+class SureOf(NamedTuple):
+    """A router that is sure of one agent, whatever is asked, and its own answer."""
+
+    agent: str
+    confidence: float = 1.0
+    sure: bool = True
+    variant: str = "sure"
+
+    def route(self, request: str) -> "SureOf":
+        return self
+
+    def split(self, request: str) -> list[str]:
+        return [request]
+
+
+async def live(home: Path, points: Points, *, routed: bool) -> None:
     tools = effect_tools(Effects(home / EFFECTS), points.passing)
-    async with sestet.open({}, home=home, model=PlanModel(log_request(home)), tools=tools) as app:
+    model = PlanModel(log_request(home))
+    settings = {"agent": {"fastRoute": "on" if routed else "off"}}
+    async with sestet.open(settings, home=home, model=model, tools=tools) as app:
         print("ready", flush=True)
         turns = app.journal.open_turns()
         if turns:
             last = await read(home, app.resume_turn(turns[0].id))
         elif not app.journal.sessions():
-            last = await read(home, app.run_turn(SESSION, PLAN))
+            last = await read(home, app.run_turn(SESSION, ROUTED if routed else PLAN))
         else:
             return
         while isinstance(last, TurnPaused):
@@ -104,10 +126,11 @@ def main() -> None:
     parser.add_argument("home", type=Path)
     parser.add_argument("--kill-at", type=int, default=0)
     parser.add_argument("--linger", type=float, default=0.0)
+    parser.add_argument("--routed", action="store_true")
     arguments = parser.parse_args()
     points = Points(arguments.home, arguments.kill_at, arguments.linger)
-    with watched_connections(points.watch):
-        asyncio.run(asyncio.wait_for(live(arguments.home, points), 30))
+    with watched_connections(points.watch), patch.object(Models, "router", SureOf("operator")):
+        asyncio.run(asyncio.wait_for(live(arguments.home, points, routed=arguments.routed), 30))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The built-in model: greetings, routing by words, arguments from examples, and honesty about the rest."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ from sestet.core.event import (
     ToolCalled,
     TurnFinished,
 )
-
-INTEGERS = {"start", "limit", "lines", "max_depth"}
+from sestet.models.offline.conversation import WHAT_I_AM
+from tests.agents.test_tool_examples import filled
 
 
 async def say(app: App, text: str, session_id: str = "s1") -> list[Event]:
@@ -38,6 +37,7 @@ def calls(events: list[Event]) -> list[tuple[str, dict[str, object]]]:
 def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "README.md").write_text("# A garden\nRoses and thyme.\n", encoding="utf-8")
+    (tmp_path / "work" / "notes.md").write_text("Milk\n- wifi code: 7781-tulip\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path / "work")
 
 
@@ -127,11 +127,128 @@ async def test_one_flat_agent_works_with_it_too(tmp_path: Path) -> None:
     assert "README.md" in reply(events)
 
 
+@pytest.mark.parametrize(
+    ("sum_", "answer"),
+    [
+        ("what's 12 times 12?", "12 times 12 = 144"),
+        ("15% of 240", "15% of 240 = 36"),
+        ("(1,000 - 1) / 4 =", "(1,000 - 1) / 4 = 249.75"),
+        ("how much is 7 plus -2", "7 plus -2 = 5"),
+    ],
+)
+async def test_sums_are_worked_out(tmp_path: Path, sum_: str, answer: str) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        assert reply(await say(app, sum_)) == answer
+
+
+@pytest.mark.parametrize("no_sum", ["1 / 0", "(1 + 2", "1 +", "2024-05-01", "5"])
+async def test_what_is_no_sum_is_not_worked_out(tmp_path: Path, no_sum: str) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        assert " = " not in reply(await say(app, no_sum))
+
+
+async def test_a_plan_is_a_frame_of_what_the_request_names_and_says_so(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(
+            app, "make a plan for buying paint, clearing the room and painting the walls by Friday"
+        )
+
+    plan = reply(events)
+    assert events[-1].author == "planner"
+    assert plan.index("Buying paint.") < plan.index("Clearing the room.") < plan.index("Painting the walls.")
+    assert "Limit: by Friday" in plan
+    assert "only a frame" in plan
+
+
+async def test_two_parts_are_done_in_order_and_the_second_gets_what_the_first_found(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, "read notes.md and remember the wifi code")
+
+    assert calls(events) == [
+        ("fs_read", {"path": "notes.md"}),
+        ("memory_remember", {"fact": "wifi code: 7781-tulip"}),
+    ]
+    assert reply(events).endswith("Remembered: wifi code: 7781-tulip")
+    assert events[-1].author == "orchestrator"
+
+
+async def test_what_the_first_part_did_not_find_is_not_made_up_for_the_second(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, "read README.md and remember the wifi code")
+
+    assert [name for name, _ in calls(events)] == ["fs_read"]
+    assert "found nothing to go on with for “remember the wifi code”" in reply(events)
+
+
+async def test_parts_that_stand_alone_are_each_done_as_they_were_said(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, "list the files here, and remember that I like thyme")
+
+    assert calls(events) == [("fs_list", {}), ("memory_remember", {"fact": "I like thyme"})]
+
+
+async def test_a_question_with_where_to_look_is_one_request(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        await say(app, "save this knowledge: the office closes at six")
+        events = await say(app, "when does the office close? look it up in the knowledge base")
+
+    assert [name for name, _ in calls(events)] == ["search_knowledge"]
+    assert "closes at six" in reply(events)
+
+
+@pytest.mark.parametrize("text", ["do that again", "what does it say about the roses?", "the same for docs"])
+async def test_it_says_that_it_does_not_see_what_was_said_before(tmp_path: Path, text: str) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        await say(app, "read README.md")
+        events = await say(app, text)
+
+    assert not calls(events)
+    assert "do not see what was said before" in reply(events)
+
+
+async def test_what_it_is_it_says_at_length_once(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        first = reply(await say(app, "what is the capital of Peru?"))
+        second = reply(await say(app, "why is the sky blue?"))
+
+    assert WHAT_I_AM in first
+    assert WHAT_I_AM not in second
+    assert "no answer to that" in second
+
+
+@pytest.mark.parametrize(
+    ("text", "agent", "said"),
+    [
+        ("delete README.md", "operator", "No tool of the operator here can delete anything."),
+        ("search the web for thyme", "librarian", "can do that (“search the web”)"),
+    ],
+)
+async def test_what_no_tool_of_a_room_can_do_is_said_with_what_can_be_done(
+    tmp_path: Path, text: str, agent: str, said: str
+) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, text)
+
+    assert not calls(events)
+    assert events[-1].author == agent
+    assert said in reply(events)
+    assert "You can say, for example:" in reply(events)
+
+
+async def test_a_refusal_is_told_without_what_is_meant_for_a_model(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        await say(app, "remember that I like tea")
+        events = [event async for event in app.run_turn("s1", "forget that I like tea", can_ask=False)]
+
+    assert "there is nobody to ask here" in reply(events)
+    assert "in your answer" not in reply(events)
+
+
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
     """Relation: what a tool declares as an example is understood, whatever the tool."""
     async with sestet.open({}, home=tmp_path) as app:
         for tool in app.tools:
             for example in tool.examples:
-                request = re.sub(r"\{(\w+)\}", lambda slot: "3" if slot[1] in INTEGERS else slot[1], example)
+                request, _ = filled(tool, example)
                 events = await say(app, request, session_id=example)
                 assert [name for name, _ in calls(events)] == [tool.name], example

@@ -13,6 +13,7 @@ from sestet.core.event import Event
 from sestet.core.tool import CallInfo, Tool, tool
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Policy
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
@@ -135,6 +136,7 @@ class Conversation(Protocol):
         patience: float = 3600.0,
         tools: Sequence[Tool] = TOOLS,
         specs: Sequence[AgentSpec] | None = None,
+        fast_route: FastRoute | None = None,
     ) -> "Talk": ...
 
 
@@ -183,6 +185,7 @@ def talk(database: Database) -> Conversation:
         patience: float = 3600.0,
         tools: Sequence[Tool] = TOOLS,
         specs: Sequence[AgentSpec] | None = None,
+        fast_route: FastRoute | None = None,
     ) -> Talk:
         config = OrchestrationConfig(tools=tools, specs=specs)
         root = build_agent_tree(config) if multi_agent else build_single_agent(config)
@@ -198,6 +201,7 @@ def talk(database: Database) -> Conversation:
             Gatekeeper(approvals, policy, patience),
             limits or Limits(),
         )
+        runner.fast_route = fast_route
         return Talk(model, runner, journal, approvals)
 
     return start

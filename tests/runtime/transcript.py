@@ -12,6 +12,7 @@ from sestet.core.event import (
     MemoryRecalled,
     ModelCalled,
     ModelRetried,
+    RequestRouted,
     TextStreamed,
     ToolCalled,
     ToolFinished,
@@ -49,6 +50,8 @@ def _what(event: Event) -> str:
             return f"thinks → {calls or event.text}"
         case ModelRetried():
             return f"asks {event.next_model} after {event.failure}"
+        case RequestRouted():
+            return f"is sure of {event.agent}"
         case AgentNudged():
             return f"is nudged: {event.reason}"
         case DelegationStarted():

@@ -51,6 +51,11 @@ class AgentSettings(Values):
         Literal["auto", "full", "compact"],
         "How much the agents are told about their work; auto: little for small local models, else all",
     ] = "auto"
+    fast_route: Annotated[
+        Literal["off", "on", "auto"],
+        "Sending a message that is surely one specialist's work straight to it, without asking the model who "
+        "should do it; auto: only with a router whose measured errors justify that",
+    ] = "off"
     fallback: Annotated[
         tuple[str, ...], "Models that are asked in this order when that one cannot answer: provider/model"
     ] = ()

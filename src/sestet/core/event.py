@@ -96,6 +96,15 @@ class ModelRetried(_Stamped):
 
 
 @record
+class RequestRouted(_Stamped):
+    """Code was sure whose work the message is: it goes to that agent, and no model was asked who should."""
+
+    kind: ClassVar[str] = "request_routed"
+    agent: str
+    confidence: float
+
+
+@record
 class AgentNudged(_Stamped):
     """The agent was told once that its reply was not enough."""
 
@@ -216,6 +225,7 @@ class TurnResumed(_Stamped):
 Event: TypeAlias = (
     TurnStarted
     | MemoryRecalled
+    | RequestRouted
     | TextStreamed
     | ModelCalled
     | ModelRetried

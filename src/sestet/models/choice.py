@@ -2,13 +2,18 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
 from sestet.models.named import LOCAL, OFFLINE, NamedModel
+
+if TYPE_CHECKING:
+    from sestet.models.router import Router
 
 
 class Models:
@@ -31,6 +36,19 @@ class Models:
 
     def of(self, agent_name: str) -> Model:
         return self._own.get(agent_name, self.default)
+
+    def is_real(self, agent_name: str) -> bool:
+        """Whether an agent has another model than the built-in one."""
+        own = self._settings.agents.get(agent_name)
+        provider = (own and own.provider) or self._settings.agent.provider
+        return self._given is not None or provider != OFFLINE
+
+    @cached_property
+    def router(self) -> "Router":
+        """Tells whose work a request is without a model; it loads what it needs when it is first asked."""
+        from sestet.models.router import open_router
+
+        return open_router(self._specs)
 
     def warm_up(self) -> None:
         """Load what the models need while the person is still writing: it takes more than a second."""
@@ -62,7 +80,7 @@ class Models:
         if named.provider == OFFLINE:
             from sestet.models.offline import OfflineModel
 
-            return OfflineModel(self._specs, self._tools)
+            return OfflineModel(self._specs, self._tools, lambda: self.router)
         if named.provider == LOCAL:
             return self._local(named)
         from sestet.models.retry import Pacing, RetryingModel

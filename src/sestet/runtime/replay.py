@@ -16,6 +16,7 @@ from sestet.core.event import (
     Event,
     MemoryRecalled,
     ModelCalled,
+    RequestRouted,
     ToolCalled,
     ToolFinished,
     TurnStarted,
@@ -31,6 +32,7 @@ class Replay:
     def __init__(self) -> None:
         self.text = ""
         self.recalled: MemoryRecalled | None = None
+        self.routed: RequestRouted | None = None
         self.last_seq = 0
         #: Time that the recorded model and tool calls took.
         self.milliseconds = 0.0
@@ -82,6 +84,8 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.text = event.text
             case MemoryRecalled():
                 found.recalled = event
+            case RequestRouted():
+                found.routed = event
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
                 found.model_calls[event.delegation_id] += 1

@@ -25,6 +25,7 @@ from sestet.core.event import (
 from sestet.core.message import MemoryMessage, UserMessage
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
@@ -58,6 +59,8 @@ class Runner:
         self._limits = limits
         #: Is told the session of every turn that has ended, when its reader has everything.
         self.after_turn: Callable[[str], None] = lambda session_id: None
+        #: Decides on the first delegation without a model, where it is sure; None: a model always does.
+        self.fast_route: FastRoute | None = None
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -147,7 +150,8 @@ class Runner:
         try:
             run = self._open_conversation(turn)
             async with asyncio.timeout(turn.seconds_left):
-                outcome = await self._steps.work(turn, run)
+                routed = await routed_call(turn, run, self.fast_route)
+                outcome = await self._steps.work(turn, run, routed)
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"

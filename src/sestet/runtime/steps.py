@@ -10,7 +10,7 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
-from sestet.core.model import Model
+from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
@@ -45,24 +45,32 @@ class Steps:
         self._transfer = transfer_tool(root.sub_agents)
         self._one_at_a_time = {agent.name: asyncio.Lock() for agent in root.sub_agents if agent.exclusive}
 
-    async def work(self, turn: Turn, run: AgentRun) -> Outcome:
-        """Steps of one agent, until it has answered, declined or run into a guard."""
+    async def work(self, turn: Turn, run: AgentRun, routed: ToolCall | None = None) -> Outcome:
+        """Steps of one agent, until it has answered, declined or run into a guard.
+
+        ``routed`` is a delegation that code decided on: it takes the place of the first reply of a model.
+        """
         try:
-            while True:
-                reply = await ask_model(
-                    turn, run, self._model_of(run.agent.name), self._offered_tools(turn, run.agent)
-                )
-                run.messages.append(AssistantMessage(reply.text, reply.calls))
-                if reply.calls:
-                    outcome = await self._answer_calls(turn, run, reply.calls)
-                else:
-                    outcome = self._read_text(turn, run, reply.text)
-                if outcome is not None:
-                    return outcome
+            reply = ModelReply(calls=(routed,)) if routed else await self._ask(turn, run)
+            while (outcome := await self._act_on(turn, run, reply)) is None:
+                reply = await self._ask(turn, run)
+            return outcome
         except ModelError as error:
             return Outcome("failed", run.agent.name, cause=f"the model failed: {error}")
         except LimitError as error:
             return Outcome("over_budget", run.agent.name, cause=str(error))
+
+    async def _ask(self, turn: Turn, run: AgentRun) -> ModelReply:
+        return await ask_model(
+            turn, run, self._model_of(run.agent.name), self._offered_tools(turn, run.agent)
+        )
+
+    async def _act_on(self, turn: Turn, run: AgentRun, reply: ModelReply) -> Outcome | None:
+        """What one reply causes; an outcome when that ends the agent's work."""
+        run.messages.append(AssistantMessage(reply.text, reply.calls))
+        if reply.calls:
+            return await self._answer_calls(turn, run, reply.calls)
+        return self._read_text(turn, run, reply.text)
 
     def _offered_tools(self, turn: Turn, agent: Agent) -> tuple[Tool, ...]:
         if agent.tools is None and not may_delegate(turn, agent):

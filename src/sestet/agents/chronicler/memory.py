@@ -33,6 +33,9 @@ _ID = "Its id, such as m3"
         "don't forget that {fact}",
         "you should know that {fact}",
         "for your information, {fact}",
+        "{fact}, remember it",
+        "bear in mind that {fact}",
+        "memorize that {fact}",
     ),
 )
 async def memory_remember(
@@ -75,6 +78,10 @@ async def memory_remember(
         "what is my {query}",
         "who is my {query}",
         "when is my {query}",
+        "where is my {query}",
+        "what was my {query}",
+        "what is the name of my {query}",
+        "what did i say about {query}",
     ),
 )
 async def memory_recall(
@@ -108,6 +115,7 @@ async def memory_recall(
         "replace memory {memory} by {fact}",
         "memory {memory} is out of date, now {fact}",
         "instead of memory {memory}, remember that {fact}",
+        "memory {memory} is wrong: {fact}",
     ),
 )
 async def memory_update(
@@ -149,6 +157,7 @@ async def memory_update(
         "delete the memory that {words}",
         "remove from your memory that {words}",
         "forget memory {memory}: {words}",
+        "erase the memory that {words}",
     ),
 )
 async def memory_forget(

@@ -25,6 +25,7 @@ _MOST_SOURCES = 200
         "have you noticed anything about me",
         "list the observations of session {session_id}",
         "what did you observe in session {session_id}",
+        "which observations have you made",
     ),
 )
 async def memory_list_observations(
@@ -60,6 +61,7 @@ async def memory_list_observations(
         "what did you conclude about me",
         "what conclusions have you drawn about me",
         "list the reflections of session {session_id}",
+        "what are your conclusions about me",
     ),
 )
 async def memory_list_reflections(
@@ -92,6 +94,8 @@ async def memory_list_reflections(
         "note the event: {event}",
         "note the event that {event}",
         "write down that {event}",
+        "log the event that {event}",
+        "{event}, put it down as an event",
     ),
 )
 async def observe_event(
@@ -121,6 +125,7 @@ async def observe_event(
         "summarize observations {observations} as {summary}",
         "conclude from observations {observations} that {summary}",
         "store the reflection on observations {observations}: {summary}",
+        "observations {observations} come down to {summary}",
     ),
 )
 async def reflect_summary(

@@ -14,6 +14,10 @@ from sestet.storage.traversal import Direction
 _MOST_FACTS = 100
 _LONGEST_PATH = 12
 _FOLLOWED = "Only facts with these predicates, such as works_at; none: all"
+_LINKED = (
+    "How they are linked: related_to, caused_by, resolved_by, follows, similar_to, contains, in_session,"
+    " reflects_on, learned_from"
+)
 _DIRECTION = "out: from subject to object; in: from object to subject; both: either way"
 
 
@@ -30,6 +34,8 @@ _DIRECTION = "out: from subject to object; in: from object to subject; both: eit
         "show the graph around {start_node}",
         "explore the graph from {start_node}",
         "follow the graph from {start_node}",
+        "show the neighbours of {start_node} in the graph",
+        "show the neighbourhood of {start_node}",
     ),
 )
 async def graph_traverse(
@@ -71,6 +77,9 @@ async def graph_traverse(
         "what does {subject} have as {predicate}",
         "what has {object} as {predicate}",
         "list the facts with {predicate} in the graph",
+        "ask the graph what {subject} {predicate}",
+        "ask the graph what {predicate} {object}",
+        "look up in the graph what {predicate} {object}",
     ),
 )
 async def graph_query(
@@ -78,7 +87,7 @@ async def graph_query(
     predicates: Predicates,
     /,
     subject: Annotated[str, "Who or what the fact is about; empty: anything"] = "",
-    predicate: Annotated[str, "How they are linked, such as caused_by; empty: in any way"] = "",
+    predicate: Annotated[str, f"{_LINKED}; empty: in any way"] = "",
     object: Annotated[str, "What it is linked to; empty: anything"] = "",
 ) -> Labelled:
     """Look facts up by any of their three parts: subject, predicate, object. At least one is needed."""
@@ -111,6 +120,10 @@ async def graph_query(
         "what connects {from_node} and {to_node}",
         "find the path from {from_node} to {to_node} in the graph",
         "what is the connection between {from_node} and {to_node}",
+        "how are {from_node} and {to_node} connected",
+        "what links {from_node} and {to_node}",
+        "what has {from_node} to do with {to_node}",
+        "is there a chain of facts from {from_node} to {to_node}",
     ),
 )
 async def graph_path(
@@ -154,6 +167,9 @@ async def graph_path(
         "add {subject}, {predicate}, {object} to the graph",
         "add to the graph: {subject}, {predicate}, {object}",
         "put {subject}, {predicate}, {object} into the graph",
+        "add to the graph that {subject} {predicate} {object}",
+        "put into the graph that {subject} {predicate} {object}",
+        "note in the graph: {subject} {predicate} {object}",
     ),
 )
 async def graph_add(
@@ -164,8 +180,7 @@ async def graph_add(
     subject: Annotated[str, "Who or what the fact is about, such as 'the outage'"],
     predicate: Annotated[
         str,
-        "How they are linked: related_to, caused_by, resolved_by, follows, similar_to, contains, in_session,"
-        " reflects_on, learned_from, or one that the person declared",
+        f"{_LINKED}, or one that the person declared",
     ],
     object: Annotated[str, "What it is linked to, such as 'a full disk'"],
 ) -> str:
@@ -195,6 +210,8 @@ async def graph_add(
         "delete {subject}, {predicate}, {object} from the graph",
         "take {subject}, {predicate}, {object} out of the graph",
         "unlink {subject} from {object} as {predicate}",
+        "remove from the graph that {subject} {predicate} {object}",
+        "take out of the graph that {subject} {predicate} {object}",
     ),
 )
 async def graph_remove(
@@ -202,7 +219,7 @@ async def graph_remove(
     predicates: Predicates,
     /,
     subject: Annotated[str, "Who or what the fact is about"],
-    predicate: Annotated[str, "How they are linked"],
+    predicate: Annotated[str, _LINKED],
     object: Annotated[str, "What it is linked to"],
 ) -> Labelled:
     """Remove one fact from the graph for good. All three of its parts are needed: look it up first."""

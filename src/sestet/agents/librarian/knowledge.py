@@ -34,6 +34,10 @@ _TAG_LENGTH = 40
         "add to the knowledge base that {content}",
         "add {content} to the knowledge base",
         "keep {content} in the knowledge base",
+        "put {content} into the knowledge base",
+        "store in the knowledge base: {content}",
+        "{content}: put that into the knowledge base",
+        "{content}: that belongs in the knowledge base",
     ),
 )
 async def save_knowledge(
@@ -70,6 +74,9 @@ async def save_knowledge(
         "look up {query} in the knowledge base",
         "look up {query}",
         "is there anything in the knowledge base about {query}",
+        "is there an entry about {query}",
+        "check the knowledge base for {query}",
+        "what do we know about {query}",
     ),
 )
 async def search_knowledge(

@@ -25,6 +25,8 @@ _QUERY_LENGTH = 2_000
         "learn that when {trigger}, {fix}",
         "remember the lesson that when {trigger}, {fix}",
         "next time {trigger}, {fix}",
+        "keep this lesson: if {trigger}, {fix}",
+        "the lesson is: {trigger}, so {fix}",
     ),
 )
 async def save_learning(
@@ -56,6 +58,7 @@ async def save_learning(
         "look for lessons about {query}",
         "is there a lesson about {query}",
         "which lessons do we have about {query}",
+        "are there any lessons on {query}",
     ),
 )
 async def search_learnings(

@@ -23,6 +23,8 @@ _QUERY_LENGTH = 2_000
         "find passages about {query}",
         "retrieve what we have on {query}",
         "what have we written about {query}",
+        "which passages deal with {query}",
+        "according to our documents, {query}",
     ),
 )
 async def rag_retrieve(

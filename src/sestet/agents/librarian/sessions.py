@@ -25,6 +25,8 @@ _SHOWN = 400
         "when did we talk about {query}",
         "did we ever talk about {query}",
         "find the conversation about {query}",
+        "what came out in earlier sessions about {query}",
+        "look for {query} in past conversations",
     ),
 )
 async def search_sessions(

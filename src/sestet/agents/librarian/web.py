@@ -28,6 +28,9 @@ _RESULTS = 8
         "look {query} up on the web",
         "find {query} on the web",
         "what does the web say about {query}",
+        "google {query}",
+        "do a web search for {query}",
+        "look on the internet for {query}",
     ),
 )
 async def search_web(

@@ -31,6 +31,11 @@ _JOINER = "\u200d"
         "show me the folder {path}",
         "list the folder {path}",
         "what is in the folder {path}",
+        "what is in this folder",
+        "what is in this directory",
+        "list the contents of the directory {path}",
+        "ls",
+        "ls {path}",
     ),
 )
 async def fs_list(
@@ -57,9 +62,14 @@ async def fs_list(
         "what is in {path}",
         "what is in the file {path}",
         "what does {path} say",
+        "what does the file {path} say",
         "open the file {path}",
         "print the file {path}",
         "read {path} from line {start}",
+        "print {lines} lines of {path}",
+        "look into {path}",
+        "let me see {path}",
+        "cat {path}",
     ),
 )
 async def fs_read(
@@ -94,6 +104,12 @@ async def fs_read(
         "find the file {text}",
         "find files named {text}",
         "in which file is {text}",
+        "look for {text} in the files",
+        "where in the files is {text}",
+        "is there a file about {text}",
+        "is there anything about {text} in my files",
+        "grep {text}",
+        "grep {text} in {path}",
     ),
 )
 async def fs_search(

@@ -15,6 +15,7 @@ from sestet.core.event import (
     ModelCalled,
     ModelRetried,
     OutcomeKind,
+    RequestRouted,
     TextStreamed,
     ToolCalled,
     ToolFinished,
@@ -89,6 +90,8 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"{event.author}: {said}") if said else None
         case MemoryRecalled():
             return Line(f"recalled {', '.join(event.ids)}")
+        case RequestRouted():
+            return Line(f"routed by code, {event.confidence:.0%} sure")
         case ModelRetried():
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():

@@ -1,0 +1,45 @@
+"""The small built-in model: no network, no large weights. It recognises requests, and says so."""
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from sestet.core.agent import AgentSpec
+from sestet.core.model import ModelItem, ModelRequest, TextDelta
+from sestet.core.tool import Tool
+
+if TYPE_CHECKING:
+    from sestet.models.offline.replies import Replies
+    from sestet.models.router import Router
+
+
+class OfflineModel:
+    """Routes with the embedded router, and finds tools and arguments by the examples that tools declare."""
+
+    name = "offline"
+
+    def __init__(
+        self,
+        specs: Sequence[AgentSpec],
+        tools: Mapping[str, Sequence[Tool]],
+        open_router: "Callable[[], Router]",
+    ) -> None:
+        self._specs = specs
+        self._tools = tools
+        self._open_router = open_router
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        reply = self.replies.to(request)
+        if reply.text:
+            yield TextDelta(reply.text)
+        yield reply
+
+    async def close(self) -> None:
+        """There is nothing to let go of."""
+
+    @cached_property
+    def replies(self) -> "Replies":
+        """Loaded when it is first asked: an assistant is opened for many other things."""
+        from sestet.models.offline.replies import Replies
+
+        return Replies(self._specs, self._tools, self._open_router())

@@ -1,0 +1,248 @@
+"""Which tool a request is for: by an example that it fits, else by the words that it shares with examples."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from math import log
+from typing import NamedTuple
+
+from sestet.core.schema import JsonValue
+from sestet.core.tool import Tool
+from sestet.models.offline.parameters import FILE, SLOT, Parameter, cues_of, parameters_of, spoken
+from sestet.models.offline.slots import Taken, take_numbers, take_values
+from sestet.models.offline.texts import statement, subject_matter
+from sestet.models.offline.words import overlap, stems_of, trim_request, words_of
+
+#: Verbs that change something. A tool that does not name one in its examples does not do it.
+_DEEDS = frozenset(
+    """
+    add append book build buy change commit copy create delete deploy draft edit encrypt erase
+    execute install kill make move order overwrite pay print push put remove rename replace restart
+    run save send set start stop store update upload write
+    """.split()  # noqa: SIM905
+)
+#: What shows that something is asked for, and nothing to be changed.
+_ASKS = re.compile(
+    r"(what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have|any|search|find|look|show|list"
+    r"|tell|give|check|see|read|open|print)\b",
+    re.IGNORECASE,
+)
+#: What words in their place are worth, in letters.
+_FORESEEN = 4
+#: A longer text is matched with examples of one slot alone: two could stand in too many places.
+_LONGEST_REQUEST = 1_000
+#: How alike a request and an example have to be.
+_LIKE = 0.75
+_LIKELY = 0.45
+#: How near to the likeliest tool another one has to be, if that one's arguments are not there.
+_NEARLY = 0.7
+#: What the form of an argument counts beside that.
+_FORM = 0.45
+#: Somebody speaks of themselves, and does not wish for anything.
+_TELLS = re.compile(
+    r"(?:i|my|we|our|i'm|i've)\b(?!\s+(?:need|want|wish|wonder|would|will|could|can|cannot|can't|forgot|think)|'d)",
+    re.IGNORECASE,
+)
+
+
+class ToolMatch(NamedTuple):
+    """A tool with its arguments, and how strongly the request speaks for it."""
+
+    tool: Tool
+    arguments: dict[str, JsonValue]
+    strength: float
+
+
+def find_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
+    """The tool that a request is for, with its arguments: foreseen, or guessed."""
+    return match_tool(text, tools) or guess_tool(text, tools)
+
+
+def match_tool(text: str, tools: Iterable[Tool]) -> ToolMatch | None:
+    """The tool with the most specific example that the whole request fits, its arguments filled in."""
+    request = trim_request(text)
+    return max(_matches(request, tools), key=lambda match: match.strength, default=None)
+
+
+def _matches(request: str, tools: Iterable[Tool]) -> Iterator[ToolMatch]:
+    is_long = len(request) > _LONGEST_REQUEST
+    for tool in tools:
+        # "At most three of them" may stand anywhere in a request, and in no example.
+        taken = Taken({}, request) if is_long else take_numbers(request, tool)
+        for example in tool.examples:
+            if is_long and example.count("{") != 1:
+                continue
+            if match := _match(request, tool, example):
+                yield match
+            if taken.arguments and (match := _match(taken.rest, tool, example)):
+                yield match._replace(
+                    arguments={**taken.arguments, **match.arguments}, strength=match.strength + _FORESEEN
+                )
+
+
+def guess_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
+    """The tool whose examples are most like the request, if its arguments can be found in it."""
+    request = trim_request(text)
+    if len(request) > _LONGEST_REQUEST:
+        return None
+    asks = "?" in text or _ASKS.match(request) is not None
+    weights = _weights(tuple(tools))
+    fitting = [tool for tool in tools if _may_be(request, tool, asks=asks)]
+    scored = [(_likeness(request, tool, weights), tool) for tool in fitting]
+    best = max((score for score, _ in scored), default=0.0)
+    for score, tool in sorted(scored, key=lambda pair: -pair[0]):
+        if score < max(_LIKELY, _NEARLY * best):
+            break
+        arguments = _fill(request, tool)
+        if arguments is not None:
+            return ToolMatch(tool, arguments, score)
+    return _whole(request, tools, asks=asks)
+
+
+def _whole(request: str, tools: Sequence[Tool], *, asks: bool) -> ToolMatch | None:
+    """A question goes to the tool that takes questions; what people say of themselves, to its own."""
+    tells = not asks and _TELLS.match(request) is not None
+    for tool in tools:
+        for parameter in parameters_of(tool).values():
+            if (asks and parameter.question) or (tells and parameter.first_person):
+                return ToolMatch(tool, {parameter.name: request}, _LIKELY)
+    return None
+
+
+def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
+    literal = len(SLOT.sub("", trim_request(example)).replace(" ", ""))
+    parameters = parameters_of(tool)
+    if found := _pattern(tool, example).fullmatch(request):
+        given = {name: parameters[name].value(value) for name, value in found.groupdict().items()}
+        given = given or _whole_request(request, tool)
+        # A slot that swallows much says less than words that were foreseen.
+        swallowed = sum(map(len, found.groupdict().values()))
+        return ToolMatch(tool, given, literal - 0.001 * swallowed) if all(given.values()) else None
+    if not SLOT.search(example) and overlap(stems_of(request), stems_of(example)) >= _LIKE:
+        return ToolMatch(tool, _whole_request(request, tool), literal * 0.5)
+    return None
+
+
+@lru_cache(maxsize=2048)
+def _pattern(tool: Tool, example: str) -> re.Pattern[str]:
+    """An example as a pattern: its words in any case and spacing, its slots as whatever may stand there."""
+    parts = SLOT.split(trim_request(example))
+    parameters = parameters_of(tool)
+    text = "".join(
+        f"(?P<{part}>{_slot(parameters[part], parts[index - 1], parts[index + 1])})"
+        if index % 2
+        else re.escape(part).replace(r"\ ", r"\s+")
+        for index, part in enumerate(parts)
+    )
+    return re.compile(text, re.IGNORECASE | re.DOTALL)
+
+
+def _slot(parameter: Parameter, before: str, after: str) -> str:
+    if parameter.listed and " " in (before, after):
+        # Beside another slot nothing else would tell where it begins or ends.
+        return "|".join((*map(spoken, parameter.listed), "[a-z]+_[a-z_]+"))
+    return parameter.form or ".+?"
+
+
+def _whole_request(request: str, tool: Tool) -> dict[str, JsonValue]:
+    """An example without slots passes the whole request to a tool that requires one text."""
+    required = [parameter.name for parameter in parameters_of(tool).values() if parameter.required]
+    return {required[0]: request} if len(required) == 1 else {}
+
+
+@lru_cache(maxsize=64)
+def _weights(tools: tuple[Tool, ...]) -> Mapping[str, float]:
+    """How much a word says about which of the tools is meant."""
+    spread: dict[str, int] = {}
+    for tool in tools:
+        for stem in cues_of(tool):
+            spread[stem] = spread.get(stem, 0) + 1
+    return {stem: log(1 + len(tools) / count) for stem, count in spread.items()}
+
+
+def _likeness(request: str, tool: Tool, weights: Mapping[str, float]) -> float:
+    """How much of the best example stands in the request, by the weight of its words."""
+    stems = stems_of(request)
+    best = 0.0
+    for example in tool.examples:
+        wanted = stems_of(SLOT.sub(" ", example))
+        whole = sum(weights[stem] for stem in wanted)
+        shared = sum(weights[stem] for stem in wanted & stems)
+        if shared:
+            best = max(best, shared / whole + 0.1 * shared)
+    named = sum(weights[stem] for stem in cues_of(tool) & stems)
+    return best + 0.05 * named + _by_form(request, tool)
+
+
+def deed_of(text: str, tools: Iterable[Tool]) -> str:
+    """A deed that the request asks for and that none of the tools names; empty: there is none."""
+    known = {word.text.casefold() for tool in tools for word in words_of(" ".join(tool.examples))}
+    first = [word.text.casefold() for word in words_of(trim_request(text))[:2]]
+    return next((word for word in first if word in _DEEDS - known), "")
+
+
+def _by_form(request: str, tool: Tool) -> float:
+    """What it says for a tool that an argument of it stands in the request, known by its form."""
+    needed = [p for p in parameters_of(tool).values() if p.required and p.form and p.type != "integer"]
+    return _FORM if needed and all(p.name in take_values(request, tool).arguments for p in needed) else 0.0
+
+
+def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
+    """No deed is guessed from a question or from words that name none, no look-up from a statement."""
+    first = {word.text.casefold() for word in words_of(request)[:2]}
+    known = {word.text.casefold() for word in words_of(" ".join(tool.examples))}
+    if (first & _DEEDS) - known:
+        return False
+    if first & known & _DEEDS:
+        return True
+    if tool.effect == "none":
+        return asks or not _TELLS.match(request)
+    deeds = {word.stem for example in tool.examples for word in words_of(SLOT.sub(" ", example))[:1]}
+    named = any(word.stem in deeds for word in words_of(request)) or _by_form(request, tool) > 0
+    return named and not asks
+
+
+def _fill(request: str, tool: Tool) -> dict[str, JsonValue] | None:
+    """Arguments by their form first, then the words that are left; None when a required one is missing."""
+    arguments, rest = take_values(request, tool)
+    if "path" not in arguments and tool.effect == "none" and re.search(FILE, rest) and not _takes_text(tool):
+        return None
+    parameters = parameters_of(tool)
+    missing = [p for p in parameters.values() if p.required and p.name not in arguments]
+    if not missing:
+        needed = all(SLOT.search(example) for example in tool.examples)
+        return arguments if arguments or not needed else None
+    if len(missing) > 1:
+        framed = _framed(rest, tool, {parameter.name for parameter in missing})
+        return {**arguments, **framed} if framed else None
+    (parameter,) = missing
+    if parameter.form:
+        return None
+    cues = cues_of(tool)
+    text = statement(rest, cues) if _is_statement(parameter.name, tool) else subject_matter(rest, cues)
+    return {**arguments, parameter.name: text} if text else None
+
+
+def _takes_text(tool: Tool) -> bool:
+    return any(parameter.required and not parameter.form for parameter in parameters_of(tool).values())
+
+
+def _is_statement(name: str, tool: Tool) -> bool:
+    """Whether an argument is somebody's sentence: examples introduce it by "that", a colon or a comma."""
+    return any(re.search(rf"(\bthat|[:,])\s\{{{name}\}}", example) for example in tool.examples)
+
+
+def _framed(request: str, tool: Tool, names: set[str]) -> dict[str, JsonValue] | None:
+    """Several texts at once: what stands between them in an example stands between them in the request."""
+    parameters, cues = parameters_of(tool), cues_of(tool)
+    for example in sorted(tool.examples, key=len, reverse=True):
+        slots = SLOT.findall(example)
+        if not names <= set(slots):
+            continue
+        core = example[example.index("{") : example.rindex("}") + 1]
+        found = _pattern(tool, core).fullmatch(request)
+        if found:
+            texts = {name: statement(value, cues) for name, value in found.groupdict().items()}
+            if all(texts.values()):
+                return {name: parameters[name].value(value) for name, value in texts.items()}
+    return None

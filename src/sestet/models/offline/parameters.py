@@ -1,0 +1,116 @@
+"""What can stand for each argument of a tool, as its schema tells it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple, cast
+
+from sestet.core.schema import JsonObject, JsonValue
+from sestet.core.tool import Tool
+from sestet.models.offline.words import stems_of
+
+NUMBER_WORDS = {
+    word: number
+    for number, word in enumerate(
+        """one two three four five six seven eight nine ten eleven twelve""".split(),  # noqa: SIM905
+        1,
+    )
+}
+NUMBER = rf"(?:\d{{1,9}}|{'|'.join(NUMBER_WORDS)})"
+QUOTED = r"(?:\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w))"
+#: Something with a slash in it, or with the ending of a file.
+FILE = r"(?:[\w./~-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
+PATH = r"(?:~?[\w.*-]*/[\w./*-]*|[\w.-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
+GLOB = r"(?:[\w./-]*\*[\w./*-]*)"
+_ONE_WORD = rf"(?:{QUOTED}|\S+)"
+_SAMPLE = re.compile(r"such as '?([a-z])\d+(,)?")
+_FIRST_PERSON = re.compile(r"such as '(i|my|we)\b", re.IGNORECASE)
+#: A description that lists names says which words the argument may be.
+_LISTED = re.compile(r": ((?:[a-z_]+, ){3,}[a-z_]+)")
+_AUXILIARY = r"(?:(?:is|are|was|were|has|have|been|got|gets)\s+)*"
+#: By name, since their form is all that tells them apart from other words.
+_FORMS = {"path": _ONE_WORD, "url": _ONE_WORD, "glob": GLOB}
+#: Where an argument stands in an example.
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+class Parameter(NamedTuple):
+    """One argument. ``form`` is a pattern of what it looks like; empty: any text."""
+
+    name: str
+    type: str
+    required: bool
+    form: str = ""
+    choices: tuple[str, ...] = ()
+    #: Names that may stand in a sentence in their spoken form: "was caused by" is ``caused_by``.
+    listed: tuple[str, ...] = ()
+    #: Other words for it, taken from its description: "Its title" is a title.
+    called: tuple[str, ...] = ()
+    #: Whether it takes what somebody says of themselves, or a whole question.
+    first_person: bool = False
+    question: bool = False
+    #: What a path leads to: a ``file`` or a ``directory``; empty: either.
+    leads_to: str = ""
+
+    def value(self, text: str) -> JsonValue:
+        """What stands in the request, as the tool wants it."""
+        text = text.strip(" \t\n\"'`“”")
+        if self.type == "integer":
+            return NUMBER_WORDS.get(text.casefold()) or (int(text) if text.isdecimal() else text)
+        if self.type == "array":
+            return [text]
+        for name in self.listed:
+            if re.fullmatch(spoken(name), text, re.IGNORECASE):
+                return name
+        return text
+
+
+def spoken(name: str) -> str:
+    """A pattern of how a name such as ``caused_by`` is said."""
+    return _AUXILIARY + r"[\s_]".join(map(re.escape, name.split("_")))
+
+
+@lru_cache(maxsize=512)
+def parameters_of(tool: Tool) -> dict[str, Parameter]:
+    properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
+    required = cast("Sequence[str]", tool.parameters.get("required", ()))
+    found = {name: _parameter(name, schema, name in required) for name, schema in properties.items()}
+    # A slot that is no argument is refused with the call, not here.
+    unknown = {slot for example in tool.examples for slot in SLOT.findall(example)} - found.keys()
+    return {**found, **{name: Parameter(name, "string", False) for name in unknown}}
+
+
+def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
+    description = str(schema.get("description", ""))
+    options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
+    kind = str(schema.get("type") or next((option.get("type") for option in options), "string"))
+    listed = _LISTED.search(description)
+    label = re.match(r"(?:Its|The) (\w+)(?=[;,.]|$)", description)
+    return Parameter(
+        name,
+        kind,
+        required,
+        _form(name, kind, description),
+        tuple(map(str, cast("Sequence[str]", schema.get("enum", ())))),
+        tuple(listed[1].split(", ")) if listed else (),
+        (name.removesuffix("s"), *((label[1],) if label else ())),
+        _FIRST_PERSON.search(description) is not None,
+        description.startswith("The question"),
+        place[1] if (place := re.match(r"The (file|directory)\b", description)) else "",
+    )
+
+
+def _form(name: str, kind: str, description: str) -> str:
+    if kind == "integer":
+        return NUMBER
+    if sample := _SAMPLE.search(description):
+        one = rf"(?:\b{sample[1]}?\d+\b)"
+        return rf"{one}(?:(?:,?\s+and\s+|,\s*|\s+){one})*" if sample[2] else one
+    return _FORMS.get(name, "")
+
+
+@lru_cache(maxsize=512)
+def cues_of(tool: Tool) -> frozenset[str]:
+    """The words that say that this tool is meant."""
+    said = " ".join(SLOT.sub(" ", example) for example in tool.examples)
+    return stems_of(said) | stems_of(tool.name.replace("_", " "))

@@ -1,0 +1,122 @@
+"""The replies of the built-in model: as the orchestrator it routes, as a specialist it calls a tool."""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+
+from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import ModelReply, ModelRequest
+from sestet.core.tool import Tool
+from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, for_people
+from sestet.models.offline.course import needs_past, next_step, points_back
+from sestet.models.offline.matching import find_tool, guess_tool, match_tool
+from sestet.models.offline.planning import sketch_plan
+from sestet.models.router import DIRECT, Part, Router
+
+#: How like its examples a request has to be for a tool that the router did not think of.
+_MUCH_LIKE = 0.9
+#: From which confidence on the router is believed although nothing else speaks for it.
+_FAIR = 0.6
+_CERTAIN = 0.9
+
+
+class Replies:
+    """Pure: the same request always gets the same reply."""
+
+    def __init__(
+        self, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]], router: Router
+    ) -> None:
+        self._tools = tools
+        self._router = router
+        self._abilities = Abilities(specs, tools)
+
+    def to(self, request: ModelRequest) -> ModelReply:
+        text, results = _task(request.messages)
+        said = [message.text for message in request.messages if isinstance(message, AssistantMessage)]
+        conversation = Conversation(self._abilities, said)
+        if request.agent not in self._tools:
+            return self._orchestrate(text, results, conversation, request.tools)
+        if results:
+            return ModelReply("\n\n".join(for_people(result) for result in results))
+        if request.agent == ASSISTANT and (answer := conversation.small_talk(text)):
+            return ModelReply(answer)
+        tools = [tool for tool in request.tools if tool.name != REJECT_TASK]
+        if not tools:
+            plans = self._abilities.plans(request.agent)
+            return ModelReply(sketch_plan(text) if plans else conversation.only_thinking())
+        missing = conversation.abilities.missing(request.agent, text)
+        match = match_tool(text, tools) or (None if missing else guess_tool(text, tools))
+        if match is not None:
+            return ModelReply(calls=(ToolCall(match.tool.name, match.arguments),))
+        if missing:
+            return ModelReply(conversation.not_here(request.agent, missing))
+        return ModelReply(conversation.not_understood(request.agent, text))
+
+    def _orchestrate(
+        self,
+        text: str,
+        results: Sequence[ToolMessage],
+        conversation: Conversation,
+        offered: Sequence[Tool],
+    ) -> ModelReply:
+        if answer := conversation.small_talk(text):
+            return ModelReply(answer)
+        if needs_past(text) and not self._foreseen(text):
+            return ModelReply(WITHOUT_PAST)
+        parts = self._parts(text, conversation)
+        step = next_step(parts, results, conversation, may_delegate=any(t.name == TRANSFER for t in offered))
+        if isinstance(step, str):
+            return ModelReply(step)
+        return ModelReply(calls=(ToolCall(TRANSFER, step),))
+
+    def _parts(self, text: str, conversation: Conversation) -> Sequence[Part]:
+        """Whose work it is: several parts only where each of them is understood by itself."""
+        split = self._router.split(text)
+        parts = [Part(part.text, self._foreseen(part.text) or part.agent) for part in split]
+        if pointing := next((part for part in parts[1:] if points_back(part.text)), None):
+            # "When do they close? Look it up" is one request, and its end says whose.
+            return (Part(text, pointing.agent),)
+        if len(parts) > 1 and all(self._is_clear(part, conversation) for part in parts):
+            return parts
+        return (Part(text, self._owner(text)),)
+
+    def _is_clear(self, part: Part, conversation: Conversation) -> bool:
+        if part.agent == DIRECT:
+            return conversation.small_talk(part.text) != ""
+        if part.agent not in self._tools:
+            return self._router.route(part.text).confidence >= _CERTAIN
+        tools = self._tools[part.agent]
+        return not tools or find_tool(part.text, tools) is not None
+
+    def _owner(self, text: str) -> str:
+        """Who has to do it: by an example that foresees it, by the router, by what it is much like."""
+        if owner := self._foreseen(text):
+            return owner
+        route = self._router.route(text)
+        if route.confidence >= _FAIR and route.agent != DIRECT:
+            return route.agent
+        if owner := self._likely_owner(text):
+            return owner
+        # Where it is not sure, whoever is not here is not meant, nor is who would not understand it.
+        agent = next(name for name in route.scores if name in self._tools or name == DIRECT)
+        return agent if find_tool(text, self._tools.get(agent, ())) else DIRECT
+
+    def _foreseen(self, text: str) -> str:
+        """Whose tool has an example that the request fits; empty: nobody's."""
+        matches = {name: match_tool(text, tools) for name, tools in self._tools.items()}
+        strengths = {name: match.strength for name, match in matches.items() if match}
+        return max(strengths, key=lambda name: strengths[name], default="")
+
+    def _likely_owner(self, text: str) -> str:
+        """Whose tool the request is much like, among all of them; empty: nobody's."""
+        match = guess_tool(text, [tool for tools in self._tools.values() for tool in tools])
+        if match is None or match.strength < _MUCH_LIKE:
+            return ""
+        return next(name for name, tools in self._tools.items() if match.tool in tools)
+
+
+def _task(messages: Sequence[Message]) -> tuple[str, list[ToolMessage]]:
+    """What is asked, and the results that there are so far."""
+    since = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))
+    asked = messages[len(messages) - len(since) - 1].text
+    return asked, [message for message in reversed(since) if isinstance(message, ToolMessage)]

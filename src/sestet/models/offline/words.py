@@ -1,0 +1,104 @@
+"""The words of a request: courtesies taken off, endings that do not count, clauses."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_POLITENESS = re.compile(
+    r"^\s*((hey|hi|hello|ok|okay|so|and|now|then|please|pls|kindly|sestet|can you|could you|would you"
+    r"|will you|can i|may i|you should|i want you to|i would like you to|i'd like you to|i need you to"
+    r"|go ahead)\b[\s,:!]*)+",
+    re.IGNORECASE,
+)
+#: More white space than any sentence has; patterns would try every part of it.
+_GAP = re.compile(r"\s{20,}")
+_PUNCTUATION = " \t\r\n.!?,"
+_ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
+_CONTRACTED = re.compile(r"\b(who|what|where|when|how)'s\b", re.IGNORECASE)
+_WORD = re.compile(r"[\w'./~*@-]*[\w*]")
+#: Where one clause ends and the next begins.
+_BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|\s+[\u2013\u2014-]\s+")
+_APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
+_SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
+_SHORTEST_STEM = 3
+
+#: Words that say nothing about what is wanted.
+COMMON = frozenset(
+    """
+    a about all am an and any anything are as at be been but by can could did do does done down ever
+    for from get give go got had has have here how i i'd i'm i've if in into is it its just know let
+    like me mine more my need no not now of on once one only or our out over please s said say
+    should so some something tell than that the their them then there these they this those to too
+    up us want was we were what when where which who why will with would you your
+    """.split()  # noqa: SIM905
+)
+
+
+class Word(NamedTuple):
+    """One word where it stands."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def stem(self) -> str:
+        return stem(self.text)
+
+    @property
+    def is_common(self) -> bool:
+        return self.text.casefold() in COMMON
+
+
+class Clause(NamedTuple):
+    text: str
+    start: int
+    end: int
+
+
+def trim_request(text: str) -> str:
+    """The request without its greetings, courtesies and final punctuation."""
+    text = _GAP.sub(" ", text.strip()).replace(_APOSTROPHE, "'")
+    text = _CONTRACTED.sub(r"\1 is", text)
+    trimmed = _without_ending(text[found.end() :] if (found := _POLITENESS.match(text)) else text)
+    return trimmed or text
+
+
+def _without_ending(text: str) -> str:
+    text = text.rstrip(_PUNCTUATION)
+    for ending in _ENDINGS:
+        # With a space or a comma before it: "thanks" alone is what somebody says.
+        if text[-len(ending) :].casefold() == ending and text[: -len(ending)][-1:] in (" ", ","):
+            return _without_ending(text[: -len(ending)])
+    return text
+
+
+def words_of(text: str) -> list[Word]:
+    return [Word(found[0], found.start(), found.end()) for found in _WORD.finditer(text)]
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """What the text is about: its words without endings, and without those that stand everywhere."""
+    return frozenset(word.stem for word in words_of(text) if not word.is_common)
+
+
+def stem(word: str) -> str:
+    word = word.casefold()
+    for suffix in _SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
+            word = word.removesuffix(suffix)
+            break
+    # "Noted" and "note", "stories" and "story" are the same.
+    return word[:-1] if word[-1:] in ("e", "y") and len(word) > _SHORTEST_STEM else word
+
+
+def clauses_of(text: str) -> Iterator[Clause]:
+    start = 0
+    for boundary in _BOUNDARY.finditer(text):
+        yield Clause(text[start : boundary.start()], start, boundary.start())
+        start = boundary.end()
+    yield Clause(text[start:], start, len(text))
+
+
+def overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one and other else 0.0

@@ -1,0 +1,22 @@
+"""What the fast route rests on: how often the router is sure and wrong, on requests it never saw."""
+
+import json
+from importlib.resources import files
+
+from sestet.agents import default_specs
+from sestet.models.router import open_router
+from sestet.runtime.fast_route import MEASURED
+
+_BAR = 0.01
+
+
+def test_a_variant_that_auto_trusts_is_sure_and_wrong_in_at_most_one_request_of_a_hundred() -> None:
+    lines = files("sestet").joinpath("evals", "routing.jsonl").read_text(encoding="utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+
+    for with_encoder in (False, True):
+        router = open_router(default_specs(), with_encoder)
+        assert router.variant in MEASURED
+        routes = [(router.route(case["request"]), case["agent"]) for case in cases]
+        wrong = [(route.agent, agent) for route, agent in routes if route.sure and route.agent != agent]
+        assert len(wrong) / len(cases) <= _BAR, wrong
