@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sestet.agents import NAMES, default_specs, room_tools
+from sestet.agents import NAMES, default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
 from sestet.config import Settings, data_directory, load_settings, settings_from
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
@@ -16,34 +16,17 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models, is_small
-from sestet.models.named import LOCAL
-from sestet.orchestration.routing import PromptProfile
+from sestet.models.choice import Models, check_models
+from sestet.parts import available_tools, fast_route, limits_of, open_history, policy_of, prompt_profile
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.fast_route import FastRoute
-from sestet.runtime.gate import Allowed, Policy, asks_every_time
-from sestet.runtime.history import History
+from sestet.runtime.gate import asks_every_time
 from sestet.runtime.runner import Runner
-from sestet.runtime.turn import Limits
 from sestet.services.embedding.choice import open_embedding
-from sestet.services.embedding.work import Embedding
-from sestet.services.files import Files
-from sestet.services.memory.forgetting import Forgetting
-from sestet.services.memory.recall import Recall
-from sestet.services.retrieval import Retrieval
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
-from sestet.storage.exchanges import ExchangeStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
-from sestet.storage.knowledge import KnowledgeStore
-from sestet.storage.learnings import LearningStore
-from sestet.storage.links import LinkStore
 from sestet.storage.locks import SessionLocks
-from sestet.storage.memories import MemoryStore
-from sestet.storage.observations import ObservationStore
-from sestet.storage.passages import PassageStore
-from sestet.storage.predicates import Predicates
 
 if TYPE_CHECKING:
     from sestet.background import Background
@@ -84,18 +67,18 @@ class App:
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self._database = database
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
-        self._policy = _policy(settings, names if additions.model is None else ())
+        self._policy = policy_of(settings, names if additions.model is None else ())
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
             self.models.of,
             self.journal,
-            _history(settings, self.journal, database),
+            open_history(settings, self.journal, database),
             self._locks,
             Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600),
-            _limits(settings),
+            limits_of(settings),
         )
-        self._runner.fast_route = _fast_route(settings, self.models, self.root)
+        self._runner.fast_route = fast_route(settings, self.models, self.root)
         self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
@@ -107,7 +90,7 @@ class App:
             remote_agents=remote_agents,
             max_delegation_rounds=agent.max_delegation_rounds,
             specs=self.specs,
-            prompt_profile=_profile(self.settings),
+            prompt_profile=prompt_profile(self.settings),
         )
         return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
@@ -227,88 +210,12 @@ async def open(
         await app.models.close()
 
 
-def available_tools(
-    settings: Settings, database: Database, embedding: Embedding | None = None
-) -> tuple[Tool, ...]:
-    """Every tool of every room whose services the settings switch on."""
-    services: dict[type, object] = {
-        Files: Files(Path.cwd()),
-        MemoryStore: MemoryStore(database),
-        Recall: Recall(database, embedding=embedding),
-        Forgetting: Forgetting(database),
-        KnowledgeStore: KnowledgeStore(database),
-        LearningStore: LearningStore(database),
-        ExchangeStore: ExchangeStore(database),
-    }
-    if settings.graph.enabled:
-        services[GraphStore] = GraphStore(database)
-        services[Predicates] = Predicates(settings.graph.predicates)
-    if settings.embedding.provider != "none":
-        links = LinkStore(database) if settings.graph.enabled else None
-        services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
-    if settings.search.url:
-        from sestet.services.web_search import WebSearch
-
-        services[WebSearch] = WebSearch(settings.search.url)
-    if settings.observational_memory.enabled:
-        services[ObservationStore] = ObservationStore(database)
-    bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
-    return tuple(tool for tool in bound if tool is not None)
-
-
-def _fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
-    """Without a model to save the call of, there is nothing to be gained."""
-    wanted = settings.agent.fast_route
-    if wanted == "off" or not models.is_real(root.name):
-        return None
-    return FastRoute(lambda: models.router, only_measured=wanted == "auto")
-
-
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
     problems = [
         f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
     ]
     if problems:
         raise ConfigError(problems)
-
-
-def _profile(settings: Settings) -> PromptProfile:
-    profile = settings.agent.prompt_profile
-    if profile != "auto":
-        return profile
-    return "compact" if is_small(settings) else "full"
-
-
-def _history(settings: Settings, journal: Journal, database: Database) -> History:
-    memory, tokens = settings.observational_memory, settings.agent.context_tokens
-    if settings.agent.provider == LOCAL:
-        # The rest of its context is for what it is told, what tools give back, and its reply.
-        tokens = min(tokens, settings.local.context_tokens // 4)
-    if not memory.enabled or not memory.prompt_tokens:
-        return History(journal, tokens)
-    return History(journal, tokens, Recall(database, min(memory.prompt_tokens, tokens // 4)).section)
-
-
-def _limits(settings: Settings) -> Limits:
-    limits = settings.limits
-    # A quarter of a local model's context, in characters.
-    room = settings.local.context_tokens if settings.agent.provider == LOCAL else limits.tool_output
-    return Limits(
-        rounds=settings.agent.max_delegation_rounds,
-        model_calls=limits.model_calls,
-        seconds=limits.seconds,
-        delegation_seconds=limits.delegation_seconds,
-        tool_output=min(limits.tool_output, room),
-        tokens=limits.tokens or None,
-        dollars=limits.dollars or None,
-    )
-
-
-def _policy(settings: Settings, agents: Iterable[str]) -> Policy:
-    allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
-    # Whoever works for a small model does what it has asked for.
-    careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
-    return Policy(settings.policy.block, tuple(allowed), careful)
 
 
 async def _load_peers(settings: Settings) -> "LoadedPeers | None":

@@ -8,6 +8,7 @@ from sestet.api import OrchestrationConfig, build_agent_tree
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
+from sestet.parts import prompt_profile
 
 
 def trial_tree(settings: Settings, specs: Sequence[AgentSpec], tools: Sequence[Tool] | None = None) -> Agent:
@@ -22,6 +23,7 @@ def trial_tree(settings: Settings, specs: Sequence[AgentSpec], tools: Sequence[T
         tools=tools,
         system_prompt=settings.agent.system_prompt,
         max_delegation_rounds=settings.agent.max_delegation_rounds,
+        prompt_profile=prompt_profile(settings),
         specs=[replace(spec, always_include=True) for spec in specs],
     )
     return build_agent_tree(config)

@@ -1,0 +1,113 @@
+"""The parts of an assistant that follow from its settings: tools with their services, limits, policy."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sestet.agents import NAMES, room_tools
+from sestet.config import Settings
+from sestet.core.agent import Agent
+from sestet.core.tool import Tool
+from sestet.models.choice import Models, is_small
+from sestet.models.named import LOCAL
+from sestet.orchestration.routing import PromptProfile
+from sestet.runtime.fast_route import FastRoute
+from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.history import History
+from sestet.runtime.turn import Limits
+from sestet.services.embedding.work import Embedding
+from sestet.services.files import Files
+from sestet.services.memory.forgetting import Forgetting
+from sestet.services.memory.recall import Recall
+from sestet.services.retrieval import Retrieval
+from sestet.storage.database import Database
+from sestet.storage.exchanges import ExchangeStore
+from sestet.storage.graph import GraphStore
+from sestet.storage.journal import Journal
+from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.learnings import LearningStore
+from sestet.storage.links import LinkStore
+from sestet.storage.memories import MemoryStore
+from sestet.storage.observations import ObservationStore
+from sestet.storage.passages import PassageStore
+from sestet.storage.predicates import Predicates
+
+
+def available_tools(
+    settings: Settings, database: Database, embedding: Embedding | None = None
+) -> tuple[Tool, ...]:
+    """Every tool of every room whose services the settings switch on."""
+    services: dict[type, object] = {
+        Files: Files(Path.cwd()),
+        MemoryStore: MemoryStore(database),
+        Recall: Recall(database, embedding=embedding),
+        Forgetting: Forgetting(database),
+        KnowledgeStore: KnowledgeStore(database),
+        LearningStore: LearningStore(database),
+        ExchangeStore: ExchangeStore(database),
+    }
+    if settings.graph.enabled:
+        services[GraphStore] = GraphStore(database)
+        services[Predicates] = Predicates(settings.graph.predicates)
+    if settings.embedding.provider != "none":
+        links = LinkStore(database) if settings.graph.enabled else None
+        services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
+    if settings.search.url:
+        from sestet.services.web_search import WebSearch
+
+        services[WebSearch] = WebSearch(settings.search.url)
+    if settings.observational_memory.enabled:
+        services[ObservationStore] = ObservationStore(database)
+    bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
+    return tuple(tool for tool in bound if tool is not None)
+
+
+def prompt_profile(settings: Settings) -> PromptProfile:
+    """How much the agents are told about their work."""
+    profile = settings.agent.prompt_profile
+    if profile != "auto":
+        return profile
+    return "compact" if is_small(settings) else "full"
+
+
+def open_history(settings: Settings, journal: Journal, database: Database) -> History:
+    """What a model is shown of a conversation, and of what is remembered."""
+    memory, tokens = settings.observational_memory, settings.agent.context_tokens
+    if settings.agent.provider == LOCAL:
+        # The rest of its context is for what it is told, what tools give back, and its reply.
+        tokens = min(tokens, settings.local.context_tokens // 4)
+    if not memory.enabled or not memory.prompt_tokens:
+        return History(journal, tokens)
+    return History(journal, tokens, Recall(database, min(memory.prompt_tokens, tokens // 4)).section)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """What one turn may use."""
+    limits = settings.limits
+    # A quarter of a local model's context, in characters.
+    room = settings.local.context_tokens if settings.agent.provider == LOCAL else limits.tool_output
+    return Limits(
+        rounds=settings.agent.max_delegation_rounds,
+        model_calls=limits.model_calls,
+        seconds=limits.seconds,
+        delegation_seconds=limits.delegation_seconds,
+        tool_output=min(limits.tool_output, room),
+        tokens=limits.tokens or None,
+        dollars=limits.dollars or None,
+    )
+
+
+def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
+    """What is blocked, what is allowed, and whose every change is asked about."""
+    allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
+    # Whoever works for a small model does what it has asked for.
+    careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
+    return Policy(settings.policy.block, tuple(allowed), careful)
+
+
+def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
+    """What sends sure requests straight to their owner, if that is wished for."""
+    wanted = settings.agent.fast_route
+    # Without a model to save the call of, there is nothing to be gained.
+    if wanted == "off" or not models.is_real(root.name):
+        return None
+    return FastRoute(lambda: models.router, only_measured=wanted == "auto")
