@@ -1,11 +1,19 @@
-"""``sestet`` on a machine whose model servers listen at the place that is named first."""
+"""``sestet`` on a machine whose model servers listen at the place that is named first, and without extras."""
 
 import sys
 
 from sestet.cli import main
 from sestet.cli.setting_up import choices
+from sestet.models import endpoint
+from sestet.models.llama import PACKAGE
+
+
+def is_installed(package: str) -> bool:
+    return package != PACKAGE and endpoint.is_installed(package)
+
 
 if __name__ == "__main__":
     place = sys.argv.pop(1)
     choices.usual_places = lambda: (place,)
+    choices.is_installed = is_installed
     main()

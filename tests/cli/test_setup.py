@@ -9,6 +9,8 @@ import pytest
 from sestet.cli.setting_up import choices
 from sestet.config import load_settings
 from sestet.models import endpoint
+from sestet.models.files.catalogue import catalogue
+from sestet.models.llama import PACKAGE
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.models.local_servers import CHATTER, LISTED, LlamaCpp, LocalServer, Ollama, Served, Vllm, running
@@ -16,10 +18,16 @@ from tests.models.local_servers import CHATTER, LISTED, LlamaCpp, LocalServer, O
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENROUTER_API_KEY")
 
 
+def is_installed(package: str) -> bool:
+    """Everything but the engine of models in this process."""
+    return package != PACKAGE
+
+
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever runs on the machine of the tests is not there for them."""
     monkeypatch.setattr(choices, "usual_places", lambda: ())
+    monkeypatch.setattr(choices, "is_installed", is_installed)
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
 
@@ -53,6 +61,26 @@ def test_models_that_run_here_come_before_keys_and_those_that_cannot_call_tools_
     with running(Ollama(models)) as server:
         found = ids(call, "--server", server.root)
     assert found == ["ollama/loaded", "ollama/resting", "ollama/dumb", "openai/gpt-4.1-mini", "offline"]
+
+
+def test_a_model_in_this_process_is_a_choice_where_its_extra_is_and_is_fetched_first_if_it_has_to_be(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def everything(package: str) -> bool:
+        return True
+
+    monkeypatch.setattr(choices, "is_installed", everything)
+    name = next(iter(catalogue()))
+    # What works comes before what would have to be fetched.
+    assert ids(call) == ["offline", f"local/{name}"]
+    assert f"sestet models pull {name}" in call("setup", "--list").out
+    done = call("setup", "--choose", "local")
+    assert (done.code, f"sestet models pull {name}" in done.err) == (1, True)
+    file = home.data / "models" / catalogue()[name].file
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"GGUF")
+    (file.parent / "mine.gguf").write_bytes(b"GGUF")
+    assert ids(call) == [f"local/{name}", "local/mine", "offline"]
 
 
 def test_two_servers_of_a_kind_are_told_apart(call: Call) -> None:
@@ -162,6 +190,16 @@ def test_a_model_that_reads_too_little_is_ready_with_a_warning_and_its_fix(
     assert (code, said["ready"], said["context"]) == (0, True, 4_096)
     assert "reads only 4,096 tokens" in said["warning"]
     assert fix in said["warning"]
+
+
+def test_a_small_model_that_writes_its_calls_is_ready_with_calls_in_text(home: Home, call: Call) -> None:
+    with running(LlamaCpp([Served("tiny", tools=False, writes=True)])) as server:
+        code, said = set_up(call, "--server", server.root, "--yes")
+        told = call("setup", "--server", server.root, "--yes", "--config", "other.yaml")
+    assert (code, said["tool_calls"], said["tools"]) == (0, "text", ["fs_list"])
+    assert load_settings(usual_file(home)).settings.providers["llamacpp"].tool_calls == "text"
+    assert "called no tool. Once more" in told.err
+    assert "llamacpp/tiny with calls in text asked operator" in told.out
 
 
 # What does not work

@@ -27,7 +27,7 @@ def home(home: Home, ollama: LocalServer) -> Home:
 
 def test_a_person_may_choose_again_until_a_model_works(home: Home) -> None:
     with home.terminal("setup") as terminal:
-        terminal.expect("Found 3 models")
+        terminal.expect("There is this to choose from:")
         terminal.expect(f"Which? Enter: ollama/tiny {PROMPT}")
         terminal.say("9")
         terminal.expect("there is no choice '9'")

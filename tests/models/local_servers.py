@@ -32,6 +32,8 @@ class Served(NamedTuple):
     tools: bool = True
     loaded: bool = False
     embeds: bool = False
+    #: Whether it makes calls in text, where it is held to a form; see docs/models.md.
+    writes: bool = False
     #: Whether it begins an answer and never ends it.
     hangs: bool = False
 
@@ -190,6 +192,8 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
     tools = [tool["function"]["name"] for tool in body.get("tools") or ()]
     last: Mapping[str, Any] = body["messages"][-1]
     end = usage(1_200, 25)
+    if model.writes and "response_format" in body:
+        return [text(_written(str(body["response_format"]), last["content"])), finish(), end]
     if not model.tools or not tools:
         return [text(CHATTER), finish(), end]
     if last["role"] == "tool":
@@ -208,6 +212,15 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
         finish("tool_calls"),
         end,
     ]
+
+
+def _written(form: str, said: str) -> str:
+    if "transfer_to_agent" in form:
+        request = {"agent_name": "operator", "request": said, "reply": True}
+        return json.dumps({"tool": "transfer_to_agent", "arguments": request})
+    if LISTED.split()[-1] in said:
+        return json.dumps({"answer": LISTED})
+    return json.dumps({"tool": "fs_list", "arguments": {}})
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,6 +1,7 @@
 """One choice put to the test, and written into the settings when it has passed."""
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from sestet.cli.setting_up.choices import Choice
@@ -9,6 +10,21 @@ from sestet.config import Loaded, ProviderSettings, load_settings
 from sestet.config.edit import Changes, edit_settings, edited
 from sestet.core.errors import ConfigError, PersonError
 from sestet.models.choice import check_models
+
+IN_TEXT = "It answered, and called no tool. Once more, with calls in text, as small models can make them."
+
+
+def attempt_both_ways(
+    choice: Choice, watch: Callable[[Choice], Trial], tell: Callable[[str], None]
+) -> tuple[Choice, Trial]:
+    """What the settings say by themselves, and where that is beyond the model, calls in text."""
+    trial = watch(choice)
+    if trial.calls_no_tools and choice.can_call_in_text:
+        tell(IN_TEXT)
+        again = watch(choice.in_text())
+        if not again.problem:
+            return choice.in_text(), again
+    return choice, trial
 
 
 def attempt(file: Path, choice: Choice, show: Show) -> Trial:

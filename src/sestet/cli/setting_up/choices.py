@@ -7,8 +7,8 @@ from sestet.config import ProviderSettings
 from sestet.config.keys import first_set
 from sestet.core.errors import PersonError
 from sestet.core.schema import JsonValue, suggest
-from sestet.models.choice import OFFLINE
 from sestet.models.endpoint import VENDORS, install_command, is_installed
+from sestet.models.named import LOCAL, OFFLINE
 from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, look_at, usual_places
 
 
@@ -32,6 +32,15 @@ class Choice(NamedTuple):
     def id(self) -> str:
         """As ``--choose`` takes it."""
         return f"{self.provider}/{self.model}" if self.model else self.provider
+
+    @property
+    def can_call_in_text(self) -> bool:
+        """Whether it may be a small model that makes its calls in words, and has not been asked to yet."""
+        return self.server is not None and "toolCalls" not in self.entry
+
+    def in_text(self) -> "Choice":
+        """The same model, with calls in text."""
+        return self._replace(entry={**self.entry, "toolCalls": "text"})
 
     def changes(self) -> dict[tuple[str, ...], JsonValue]:
         """What has to stand in the settings."""
@@ -76,6 +85,7 @@ def find_choices(
         *_of_keys(known),
         *_in_process(),
         Choice(OFFLINE, "", "built in", "no model: knows requests by their words"),
+        *_to_fetch(),
     ]
 
 
@@ -144,8 +154,25 @@ def _of_keys(known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
 
 
 def _in_process() -> Iterator[Choice]:
-    """The model that runs inside this program, where its extra is installed."""
-    yield from ()
+    """The models that run inside this program, where its extra is installed and their files are here."""
+    from sestet.models.files.catalogue import catalogue, model_file, own_files
+    from sestet.models.llama import PACKAGE
+
+    if is_installed(PACKAGE):
+        here = [name for name in catalogue() if model_file(name).is_file()]
+        for name in (*here, *(file.stem for file in own_files())):
+            yield Choice(LOCAL, name, "in this program", "a small model, without a server")
+
+
+def _to_fetch() -> Iterator[Choice]:
+    """The one that could run inside this program, where none is here yet."""
+    from sestet.models.files.catalogue import catalogue
+    from sestet.models.llama import PACKAGE
+
+    if is_installed(PACKAGE) and not any(_in_process()):
+        first = next(iter(catalogue().values()))
+        note = f"first 'sestet models pull {first.name}', {first.bytes / 10**9:.1f} GB"
+        yield Choice(LOCAL, first.name, "in this program", note)
 
 
 def _provider_id(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from sestet.cli.setting_up.attempt import attempt
+from sestet.cli.setting_up.attempt import attempt, attempt_both_ways
 from sestet.cli.setting_up.choices import Choice, choose
 from sestet.cli.setting_up.trial import REQUEST, Trial
 from sestet.cli.show.clean import clean
@@ -61,10 +61,9 @@ def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], le
 
 
 def _heading(choices: Sequence[Choice]) -> str:
-    found = len(choices) - 1
-    if not found:
+    if len(choices) == 1:
         return "No model was found on this machine, and no key. Start a server or set a key, then come back."
-    return f"Found {found} model{'' if found == 1 else 's'}, and the one that is built in:"
+    return "There is this to choose from:"
 
 
 def _try(console: "Console", file: Path, choice: Choice) -> bool:
@@ -73,8 +72,12 @@ def _try(console: "Console", file: Path, choice: Choice) -> bool:
 
     price = ", which your account pays" if "apiKey" in choice.entry else ""
     _note(console, f"\nTrying {choice.id} with one turn{price}: “{REQUEST}”. Ctrl-C stops it.")
-    with TurnView(console, "orchestrator", markdown=bool(choice.model)) as view, quiet_keyboard():
-        trial = attempt(file, choice, view.show)
+
+    def watch(choice: Choice) -> Trial:
+        with TurnView(console, "orchestrator", markdown=bool(choice.model)) as view, quiet_keyboard():
+            return attempt(file, choice, view.show)
+
+    choice, trial = attempt_both_ways(choice, watch, lambda text: _note(console, text, "yellow"))
     if trial.problem:
         _note(console, f"It does not work. {trial.problem}", "red")
     else:
@@ -99,7 +102,11 @@ def set_up_without_asking(
         if not as_json and (line := progress_line(event, REQUEST)):
             typer.echo(line.text, err=True)
 
-    trial = attempt(file, choice, show)
+    def tell(text: str) -> None:
+        if not as_json:
+            typer.echo(text, err=True)
+
+    choice, trial = attempt_both_ways(choice, lambda each: attempt(file, each, show), tell)
     if as_json:
         print_json(_described(file, choice, trial))
         return 1 if trial.problem else 0
@@ -119,6 +126,7 @@ def _described(file: Path, choice: Choice, trial: Trial) -> dict[str, object]:
     return {
         "ready": not trial.problem,
         "choice": choice.id,
+        "tool_calls": choice.entry.get("toolCalls", "native"),
         "file": str(file),
         "answer": trial.answer,
         "problem": trial.problem,
@@ -138,8 +146,9 @@ def _facts(trial: Trial, choice: Choice) -> str:
     agents = [event.agent for event in trial.events if isinstance(event, DelegationStarted)]
     tools = [event.call.name for event in trial.events if isinstance(event, ToolFinished)]
     used = trial.usage.input_tokens + trial.usage.output_tokens
+    how = " with calls in text" if "toolCalls" in choice.entry else ""
     facts = [
-        f"{choice.id} asked {' and '.join(agents) or 'nobody'}, which called {', '.join(tools)}",
+        f"{choice.id}{how} asked {' and '.join(agents) or 'nobody'}, which called {', '.join(tools)}",
         f"{trial.model_calls} model calls",
         f"{trial.milliseconds / 1000:.1f} s",
         *([f"{used:,} tokens"] if used else []),

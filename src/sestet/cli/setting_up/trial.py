@@ -58,6 +58,11 @@ class Trial(NamedTuple):
         return sum(isinstance(event, ModelCalled) for event in self.events)
 
     @property
+    def calls_no_tools(self) -> bool:
+        """It answers, but not as it should."""
+        return bool(self.problem and self.answer)
+
+    @property
     def answer(self) -> str:
         return last_words(end) if self.events and isinstance(end := self.events[-1], TurnFinished) else ""
 
