@@ -18,10 +18,14 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
 #: Characters of an earlier message that are shown in brief.
 _BRIEF = 300
+#: Requests of each specialist that the orchestrator is shown as examples.
+_ROUTES = 4
 _DIRECT: tuple[tuple[str, str], ...] = (
     ("hello", "Hello! What can I do for you?"),
     ("how much is 12 times 12", "12 times 12 is 144."),
     ("thank you", "You are welcome."),
+    ("who wrote hamlet", "William Shakespeare wrote Hamlet."),
+    ("say something funny", "I would tell you a joke about time travel, but you did not like it."),
 )
 
 
@@ -59,7 +63,7 @@ class SmallPrompt:
         for request, answer in _DIRECT:
             yield f"Request: {request}\n{answer_line(answer)}"
         for name in names:
-            for request in self._examples.get(name, ())[:3]:
+            for request in self._examples.get(name, ())[:_ROUTES]:
                 arguments = {"agent_name": name, "request": request, "reply": True}
                 yield _shot(request, ToolCall(TRANSFER, arguments))
 
