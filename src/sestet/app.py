@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sestet.agents import NAMES, default_specs, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
+from sestet.bounds import call_policy, open_history, prompt_profile, turn_limits
 from sestet.config import Settings, data_directory, load_settings, settings_from
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError
@@ -16,14 +17,10 @@ from sestet.core.event import Event
 from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models, is_small
-from sestet.models.named import LOCAL
-from sestet.orchestration.routing import PromptProfile
+from sestet.models.choice import Models, check_models
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.gate import Allowed, Policy, asks_every_time
-from sestet.runtime.history import History
+from sestet.runtime.gate import asks_every_time
 from sestet.runtime.runner import Runner
-from sestet.runtime.turn import Limits
 from sestet.services.embedding.choice import open_embedding
 from sestet.services.embedding.work import Embedding
 from sestet.services.files import Files
@@ -83,16 +80,16 @@ class App:
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self._database = database
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
-        self._policy = _policy(settings, names if additions.model is None else ())
+        self._policy = call_policy(settings, names if additions.model is None else ())
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
             self.models.of,
             self.journal,
-            _history(settings, self.journal, database),
+            open_history(settings, self.journal, database),
             self._locks,
             Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600),
-            _limits(settings),
+            turn_limits(settings),
         )
         self._runner.after_turn = self._after_turn
 
@@ -105,7 +102,7 @@ class App:
             remote_agents=remote_agents,
             max_delegation_rounds=agent.max_delegation_rounds,
             specs=self.specs,
-            prompt_profile=_profile(self.settings),
+            prompt_profile=prompt_profile(self.settings),
         )
         return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
@@ -260,45 +257,6 @@ def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
     ]
     if problems:
         raise ConfigError(problems)
-
-
-def _profile(settings: Settings) -> PromptProfile:
-    profile = settings.agent.prompt_profile
-    if profile != "auto":
-        return profile
-    return "compact" if is_small(settings) else "full"
-
-
-def _history(settings: Settings, journal: Journal, database: Database) -> History:
-    memory, tokens = settings.observational_memory, settings.agent.context_tokens
-    if settings.agent.provider == LOCAL:
-        # The rest of its context is for what it is told, what tools give back, and its reply.
-        tokens = min(tokens, settings.local.context_tokens // 4)
-    if not memory.enabled or not memory.prompt_tokens:
-        return History(journal, tokens)
-    return History(journal, tokens, Recall(database, min(memory.prompt_tokens, tokens // 4)).section)
-
-
-def _limits(settings: Settings) -> Limits:
-    limits = settings.limits
-    # A quarter of a local model's context, in characters.
-    room = settings.local.context_tokens if settings.agent.provider == LOCAL else limits.tool_output
-    return Limits(
-        rounds=settings.agent.max_delegation_rounds,
-        model_calls=limits.model_calls,
-        seconds=limits.seconds,
-        delegation_seconds=limits.delegation_seconds,
-        tool_output=min(limits.tool_output, room),
-        tokens=limits.tokens or None,
-        dollars=limits.dollars or None,
-    )
-
-
-def _policy(settings: Settings, agents: Iterable[str]) -> Policy:
-    allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
-    # Whoever works for a small model does what it has asked for.
-    careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
-    return Policy(settings.policy.block, tuple(allowed), careful)
 
 
 async def _load_peers(settings: Settings) -> "LoadedPeers | None":

@@ -96,11 +96,11 @@ def to_plain(messages: Sequence[Message], past_in_brief: bool = False) -> tuple[
 
 
 def _in_brief(messages: Sequence[Message]) -> str:
-    said = {UserMessage: "The person", AssistantMessage: "You"}
     lines = [
-        f"{said[type(message)]}: {defuse(' '.join(message.text.split()))[:_BRIEF]}"
+        f"{'You' if isinstance(message, AssistantMessage) else 'The person'}: "
+        + defuse(" ".join(message.text.split()))[:_BRIEF]
         for message in messages
-        if type(message) in said and message.text
+        if isinstance(message, (UserMessage, AssistantMessage)) and message.text
     ]
     return "\n".join(("Said before:", *lines)) if lines else ""
 
