@@ -70,14 +70,15 @@ def prompt_profile(settings: Settings) -> PromptProfile:
 
 
 def open_history(settings: Settings, journal: Journal, database: Database) -> History:
-    """What a model is shown of a conversation, and of what is remembered."""
+    """What the root agent is shown of a session, and of what is remembered beside a message."""
     memory, tokens = settings.observational_memory, settings.agent.context_tokens
+    recalled = memory.prompt_tokens if memory.enabled else 0
     if settings.agent.provider == LOCAL:
         # The rest of its context is for what it is told, what tools give back, and its reply.
         tokens = min(tokens, settings.local.context_tokens // 4)
-    if not memory.enabled or not memory.prompt_tokens:
-        return History(journal, tokens)
-    return History(journal, tokens, Recall(database, min(memory.prompt_tokens, tokens // 4)).section)
+        recalled = min(recalled, tokens // 4)
+    section = Recall(database, recalled).section if recalled else None
+    return History(journal, tokens, section)
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -102,7 +102,7 @@ class Models:
     def _small(self, model: Model) -> Model:
         from sestet.models.small.model import SmallModel
 
-        return SmallModel(model, self._specs)
+        return SmallModel(model, self._specs, self._tools)
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):

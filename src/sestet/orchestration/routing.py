@@ -17,7 +17,7 @@ _PROMPTS = Path(__file__).parent / "prompts"
 #: The sections of a plaque's prompt that are never left out.
 _KEPT = ("## Output Format", "## Constraints")
 #: Requests of each specialist that a compact routing table has.
-_EXAMPLES = 4
+_EXAMPLES = 3
 
 
 def render_instruction(

@@ -13,14 +13,17 @@ from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.models.small.model import SmallModel
-from sestet.models.small.prompt import defuse, reply_schema
+from sestet.models.small.prompt import defuse, reply_schema, sources_of
 from sestet.runtime.delegation import transfer_tool
 
 READ = Tool(
     "fs_read",
-    "Read a text file.",
-    object_schema({"path": {"type": "string", "description": "The file", "default": "x"}}, ["path"]),
-    examples=("read {path}", "open {path}"),
+    "Read a text file. It may be long.",
+    object_schema(
+        {"path": {"type": "string", "description": "The file", "default": "x"}, "lines": {"type": "integer"}},
+        ["path"],
+    ),
+    examples=("read it", "read {path}", "open {path}"),
 )
 TRANSFER = transfer_tool([Agent("operator"), Agent("planner")])
 ASKED = ModelRequest("operator", "You are the operator.", (UserMessage("read notes.txt"),), (READ,))
@@ -110,7 +113,7 @@ def test_a_tool_is_shown_with_its_arguments_and_an_example_of_a_call() -> None:
     instruction = shown_to_model(ASKED).instruction
 
     assert instruction.startswith("You are the operator.")
-    assert "- fs_read: Read a text file.\n  path (string): The file" in instruction
+    assert "- fs_read: Read a text file.\n  path: The file\n  optional: lines" in instruction
     call = '{"tool": "fs_read", "arguments": {"path": "notes/todo.txt"}}'
     assert f"Request: read notes/todo.txt\n{call}" in instruction
 
@@ -168,3 +171,38 @@ def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
     assert not fits({"tool": "fs_read", "arguments": {}})
     assert not fits({"source": "b.md", "answer": "yes"})
     assert "description" not in json.dumps(schema)
+
+
+@pytest.mark.parametrize(
+    ("said", "may_answer"),
+    [
+        ((UserMessage("read the file notes.txt"),), False),
+        ((UserMessage("hello"),), True),
+        ((UserMessage("read the file notes.txt"), ToolMessage("1", "transfer_to_agent", "ok: milk")), True),
+    ],
+)
+def test_what_plainly_is_a_task_cannot_be_answered_out_of_thin_air(
+    said: tuple[UserMessage | ToolMessage, ...], may_answer: bool
+) -> None:
+    small = SmallModel(Writer(), default_specs(), {"operator": (READ,)})
+    schema = small.plain(ModelRequest("orchestrator", "You route.", said, (TRANSFER,))).schema
+
+    assert schema is not None
+    assert ("answer" in json.dumps(schema)) is may_answer
+
+
+def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
+    found = ToolMessage(
+        "1", "rag_retrieve", "Passages:\n- a.md § 2 (documents; 0.5): Tea.\n- b.md (x): y (z): w"
+    )
+    told = ToolMessage("2", "memory_recall", "You told me:\n- I like tea (m1, 2026-01-01)")
+    failed = ToolMessage("3", "rag_retrieve", "- c.md (x): y", failed=True)
+    question = UserMessage("what about tea?")
+
+    assert sources_of((question, found, told, failed)) == ("a.md § 2", "b.md", "none")
+    assert sources_of((found, question)) == ()
+    assert sources_of((question, told)) == ()
+    asked = ASKED._replace(messages=(question, found))
+    assert '{"enum": ["a.md § 2", "b.md", "none"]}' in json.dumps(
+        shown_to_model(asked).schema, ensure_ascii=False
+    )

@@ -1,24 +1,32 @@
 """A small model behind the same seam: its prompts are short, its replies are read tolerantly."""
 
 import logging
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 
 from sestet.core.agent import TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
+from sestet.core.message import Message, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
-from sestet.models.small.prompt import SmallPrompt, reply_schema, to_plain
+from sestet.core.tool import Tool
+from sestet.models.lexical import route
+from sestet.models.small.prompt import SmallPrompt, reply_schema, sources_of, to_plain
 from sestet.models.small.reading import read_reply
 from sestet.models.small.stream import AnswerStream
 
 _log = logging.getLogger("sestet.models")
+_NO_TOOLS: Mapping[str, Sequence[Tool]] = {}
 
 
 class SmallModel:
     """Another model that has no calls of its own, or none that can be relied on: they are made in text."""
 
-    def __init__(self, model: Model, specs: Sequence[AgentSpec]) -> None:
+    def __init__(
+        self, model: Model, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]] = _NO_TOOLS
+    ) -> None:
         self._model = model
+        self._specs = specs
+        self._tools = tools
         self._prompt = SmallPrompt(specs)
         #: Whether its replies are held to a schema.
         self._held = True
@@ -66,13 +74,20 @@ class SmallModel:
             # There is nothing to choose from, so it may write as it likes.
             return request._replace(messages=to_plain(request.messages))
         delegates = any(tool.name == TRANSFER for tool in request.tools)
+        may_answer = not (delegates and self._is_task(request.messages[-1]))
         return ModelRequest(
             request.agent,
             self._prompt.instruction(request.instruction, request.tools),
             to_plain(request.messages, past_in_brief=delegates),
             (),
-            reply_schema(request.tools) if self._held else None,
+            reply_schema(request.tools, sources_of(request.messages), may_answer=may_answer)
+            if self._held
+            else None,
         )
+
+    def _is_task(self, message: Message) -> bool:
+        """Whether the words speak for a specialist: a small orchestrator would rather make up an answer."""
+        return isinstance(message, UserMessage) and route(message.text, self._specs, self._tools) is not None
 
     async def close(self) -> None:
         await self._model.close()

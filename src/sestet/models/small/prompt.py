@@ -11,6 +11,7 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
+from sestet.models.small.reading import NO_SOURCE
 
 _HERE = Path(__file__).parent
 _SLOT = re.compile(r"\{(\w+)\}")
@@ -18,10 +19,17 @@ _SLOT = re.compile(r"\{(\w+)\}")
 _MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
 #: Characters of an earlier message that are shown in brief.
 _BRIEF = 300
+#: Requests of each specialist that the orchestrator is shown as examples.
+_ROUTES = 4
+#: How tools write a finding: its source, what is known about it, and its text.
+_SOURCE = re.compile(r"^- ([^\n]{1,200}?) \([^\n]*?\): ", re.MULTILINE)
+_MOST_SOURCES = 12
 _DIRECT: tuple[tuple[str, str], ...] = (
     ("hello", "Hello! What can I do for you?"),
     ("how much is 12 times 12", "12 times 12 is 144."),
     ("thank you", "You are welcome."),
+    ("who wrote hamlet", "William Shakespeare wrote Hamlet."),
+    ("say something funny", "I would tell you a joke about time travel, but you did not like it."),
 )
 
 
@@ -48,10 +56,9 @@ class SmallPrompt:
             elif tool.name == REJECT_TASK:
                 reason = {"reason": "This is none of my duties."}
                 yield _shot("do something that none of your tools can do", ToolCall(tool.name, reason))
-            elif tool.examples:
-                arguments = {slot: _sample(slot) for slot in _SLOT.findall(tool.examples[0])}
-                request = _SLOT.sub(lambda slot: _sample(slot[1]), tool.examples[0])
-                yield _shot(request, ToolCall(tool.name, arguments))
+            elif (example := _whole_example(tool)) is not None:
+                arguments = {slot: _sample(slot) for slot in _SLOT.findall(example)}
+                yield _shot(_SLOT.sub(lambda slot: _sample(slot[1]), example), ToolCall(tool.name, arguments))
 
     def _routes(self, transfer: Tool) -> Iterator[str]:
         properties = cast("Mapping[str, JsonObject]", transfer.parameters["properties"])
@@ -59,7 +66,7 @@ class SmallPrompt:
         for request, answer in _DIRECT:
             yield f"Request: {request}\n{answer_line(answer)}"
         for name in names:
-            for request in self._examples.get(name, ())[:3]:
+            for request in self._examples.get(name, ())[:_ROUTES]:
                 arguments = {"agent_name": name, "request": request, "reply": True}
                 yield _shot(request, ToolCall(TRANSFER, arguments))
 
@@ -89,11 +96,11 @@ def to_plain(messages: Sequence[Message], past_in_brief: bool = False) -> tuple[
 
 
 def _in_brief(messages: Sequence[Message]) -> str:
-    said = {UserMessage: "The person", AssistantMessage: "You"}
     lines = [
-        f"{said[type(message)]}: {defuse(' '.join(message.text.split()))[:_BRIEF]}"
+        f"{'You' if isinstance(message, AssistantMessage) else 'The person'}: "
+        + defuse(" ".join(message.text.split()))[:_BRIEF]
         for message in messages
-        if type(message) in said and message.text
+        if isinstance(message, (UserMessage, AssistantMessage)) and message.text
     ]
     return "\n".join(("Said before:", *lines)) if lines else ""
 
@@ -113,6 +120,20 @@ def _plain(message: Message) -> UserMessage | AssistantMessage:
             assert_never(message)
 
 
+def sources_of(messages: Sequence[Message]) -> tuple[str, ...]:
+    """The sources that the results since the last request name, and none; empty: no result names any.
+
+    A small model cites rightly where it can only choose, and makes sources up where it may write them.
+    """
+    found: dict[str, None] = {}
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            break
+        if isinstance(message, ToolMessage) and not message.failed:
+            found |= dict.fromkeys(match[1] for match in _SOURCE.finditer(message.text))
+    return (*list(found)[:_MOST_SOURCES], NO_SOURCE) if found else ()
+
+
 def call_line(call: ToolCall) -> str:
     return json.dumps({"tool": call.name, "arguments": call.arguments}, ensure_ascii=False)
 
@@ -126,14 +147,17 @@ def defuse(text: str) -> str:
     return _MARK.sub(lambda mark: f"{mark[0]} ", text)
 
 
-def reply_schema(tools: Sequence[Tool], sources: Sequence[str] = ()) -> JsonObject:
-    """What a reply may be: a call of one of the tools, or an answer."""
+def reply_schema(
+    tools: Sequence[Tool], sources: Sequence[str] = (), *, may_answer: bool = True
+) -> JsonObject:
+    """What a reply may be: a call of one of the tools, or an answer where there may be one."""
     calls = [
         _closed({"tool": {"const": tool.name}, "arguments": dict(_bare_schema(tool.parameters))})
         for tool in tools
     ]
     answer: dict[str, JsonValue] = {"source": {"enum": [*sources]}} if sources else {}
-    return {"anyOf": [*calls, _closed({**answer, "answer": {"type": "string", "minLength": 1}})]}
+    answers = [_closed({**answer, "answer": {"type": "string", "minLength": 1}})] if may_answer else []
+    return {"anyOf": [*calls, *answers]}
 
 
 def _closed(properties: Mapping[str, JsonValue]) -> JsonObject:
@@ -155,19 +179,29 @@ def _bare_schema(schema: JsonObject) -> JsonObject:
 
 
 def _describe(tool: Tool) -> str:
+    """A tool in as few words as will do: the first sentence, and what each argument is that it needs."""
     properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
-    required = cast("Sequence[str]", tool.parameters.get("required", ()))
-    arguments = (_argument(name, schema, name in required) for name, schema in properties.items())
-    lines = "".join(f"\n  {argument}" for argument in arguments)
-    return f"- {tool.name}: {' '.join(tool.description.split())}{lines}"
+    required = _required(tool)
+    lines = [f"\n  {name}: {_kind(properties[name])}" for name in required]
+    if others := [name for name in properties if name not in required]:
+        lines.append(f"\n  optional: {', '.join(others)}")
+    first = re.split(r"(?<=[.!?])\s", " ".join(tool.description.split()), maxsplit=1)[0]
+    return f"- {tool.name}: {first}{''.join(lines)}"
 
 
-def _argument(name: str, schema: JsonObject, required: bool) -> str:
+def _kind(schema: JsonObject) -> str:
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
-    kind = "/".join(map(str, choices)) or str(schema.get("type", "text"))
-    note = "" if required else ", optional"
-    about = schema.get("description")
-    return f"{name} ({kind}{note})" + (f": {about}" if about else "")
+    return ", ".join(map(str, choices)) or str(schema.get("description") or schema.get("type", "text"))
+
+
+def _required(tool: Tool) -> Sequence[str]:
+    return cast("Sequence[str]", tool.parameters.get("required", ()))
+
+
+def _whole_example(tool: Tool) -> str | None:
+    """A request that says all that the tool has to know."""
+    fitting = (each for each in tool.examples if set(_required(tool)) <= set(_SLOT.findall(each)))
+    return next(fitting, None)
 
 
 def _shot(request: str, call: ToolCall) -> str:
