@@ -77,8 +77,9 @@ def open_history(settings: Settings, journal: Journal, database: Database) -> Hi
         # The rest of its context is for what it is told, what tools give back, and its reply.
         tokens = min(tokens, settings.local.context_tokens // 4)
         recalled = min(recalled, tokens // 4)
-    section = Recall(database, recalled).section if recalled else None
-    return History(journal, tokens, section)
+    if not recalled:
+        return History(journal, tokens)
+    return History(journal, tokens, Recall(database, recalled).section)
 
 
 def limits_of(settings: Settings) -> Limits:
