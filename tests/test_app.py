@@ -81,15 +81,15 @@ async def test_a_remote_agent_cannot_take_the_name_of_a_specialist(tmp_path: Pat
 
 async def test_an_agent_can_have_a_model_of_its_own(tmp_path: Path) -> None:
     settings = {
-        "agent": {"provider": "local", "model": "large"},
+        "agent": {"provider": "home", "model": "large"},
         "agents": {"operator": {"model": "small"}, "planner": {"provider": "offline"}},
-        "providers": {"local": {"baseUrl": "http://127.0.0.1:9/v1"}},
+        "providers": {"home": {"baseUrl": "http://127.0.0.1:9/v1"}},
     }
 
     async with sestet.open(settings, home=tmp_path) as app:
         names = [app.models.of(agent).name for agent in ("orchestrator", "operator", "planner", "librarian")]
 
-    assert names == ["local/large", "local/small", "offline", "local/large"]
+    assert names == ["home/large", "home/small", "offline", "home/large"]
 
 
 async def test_a_model_for_an_agent_that_does_not_exist_is_an_error_with_the_nearest(tmp_path: Path) -> None:
