@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench format lock clean stale
+.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench router format lock clean stale
 
 BIN := .venv/bin
 
@@ -44,6 +44,10 @@ check: lint types test docs-check ## all of the above checks; what continuous in
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)
 
+router: .venv/.dev ## learn the router's weights from the rooms' requests, and write its figures into the docs
+	$(BIN)/python -m scripts.train_router
+	$(BIN)/python -m scripts.router_figures
+
 format: .venv/.dev ## format the code and fix what can be fixed safely
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
@@ -54,7 +58,7 @@ COMPILE := build/lock-venv/bin/uv --quiet pip compile pyproject.toml --universal
 	--generate-hashes --no-annotate --custom-compile-command "make lock" $(UPGRADE)
 
 lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgrade for the newest versions)
-	$(COMPILE) --group build --output-file requirements.lock
+	$(COMPILE) --group build --extra router --output-file requirements.lock
 	$(COMPILE) --group dev --all-extras --constraints requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove .venv, caches and build products

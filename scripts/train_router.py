@@ -1,6 +1,6 @@
-"""Learns the router's weights from the bank in the rooms: ``make router``.
+"""Learns the router's weights from the bank in the rooms; ``make router`` runs it.
 
-Nothing but the bank is looked at: the shipped test set only measures the result (``make router-figures``).
+Nothing but the bank is looked at; the shipped test sets measure the result, see ``router_figures``.
 """
 
 import math
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # pyright: ignore[reportMissingTypeStubs] - it has none
 
 from sestet.agents import default_specs
 from sestet.models.router.bank import Example, hash_bank, read_bank
@@ -22,6 +22,7 @@ from sestet.models.router.learning import (
     Head,
     Network,
     Recipe,
+    Sparse,
     fit,
     fit_network,
     join_networks,
@@ -31,6 +32,7 @@ from sestet.models.router.learning import (
 )
 from sestet.models.router.weights import (
     FILE,
+    Measured,
     Tuning,
     Variant,
     Weights,
@@ -42,6 +44,8 @@ from sestet.models.router.weights import (
 from sestet.models.router.words import Lexicon
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from sestet.models.router.guests import Embed
     from sestet.models.router.learning import Floats
     from sestet.models.router.sentences import Vectors
@@ -50,7 +54,7 @@ ROOMS = Path(__file__).parents[1] / "src/sestet/agents"
 # Chosen by cross-validation on the bank.
 WORD_PENALTY = 1 / 30
 LETTERS = 0.4
-RECIPE = Recipe()
+RECIPE = Recipe(hidden=128, dropped=(0.15, 0.3), rounds=30)
 NETWORKS = 3
 FOLDS = 5
 #: The share of requests that may be above the threshold and wrong. What is asked for is 0.01; people ask
@@ -66,7 +70,7 @@ class Material(NamedTuple):
     targets: "Floats"
     vectors: "Floats"
 
-    def choose(self, chosen: "Floats") -> "Material":
+    def choose(self, chosen: "NDArray[numpy.bool]") -> "Material":
         bank = [example for example, wanted in zip(self.bank, chosen, strict=True) if wanted]
         return Material(bank, self.agents, self.targets[chosen], self.vectors[chosen])
 
@@ -101,9 +105,11 @@ def learn(material: Material, networks: int = NETWORKS) -> Learned:
 
 
 def count_features(requests: Sequence[str]) -> Lexicon:
-    """Every feature with what it counts; what occurs once is kept when it is a whole word."""
+    """Every feature with what it counts; of what occurs once, whole words are kept."""
     counts = Counter(name for request in requests for name in features(request))
-    names = sorted(name for name, count in counts.items() if count > 1 or not name.startswith("~"))
+    names = sorted(
+        name for name, count in counts.items() if count > 1 or not (" " in name or name.startswith("~"))
+    )
     rarity = [
         (math.log((1 + len(requests)) / (1 + counts[name])) + 1) * (LETTERS if name.startswith("~") else 1)
         for name in names
@@ -111,7 +117,7 @@ def count_features(requests: Sequence[str]) -> Lexicon:
     return Lexicon({name: row for row, name in enumerate(names)}, rarity)
 
 
-def _matrix(material: Material, lexicon: Lexicon):
+def _matrix(material: Material, lexicon: Lexicon) -> Sparse:
     weighed = (lexicon.weigh(example.request) for example in material.bank)
     rows = [[(lexicon.vocabulary[name], value) for name, value in row.items()] for row in weighed]
     return sparse(rows, len(lexicon.vocabulary))
@@ -140,7 +146,7 @@ def tune(models: Sequence["Floats"], targets: "Floats") -> "tuple[list[float], F
     """The exponents under which the joined probabilities are true, and those probabilities."""
 
     def join(exponents: "Floats") -> "Floats":
-        return log_softmax(sum(power * model for power, model in zip(exponents, models, strict=True)))
+        return log_softmax(numpy.tensordot(exponents, numpy.array(models), axes=1))
 
     def loss(exponents: "Floats") -> "tuple[float, Floats]":
         logs = join(exponents)
@@ -151,14 +157,30 @@ def tune(models: Sequence["Floats"], targets: "Floats") -> "tuple[list[float], F
     return exponents.tolist(), numpy.exp(join(exponents))
 
 
-def find_threshold(chances: "Floats", targets: "Floats") -> float:
-    """The lowest confidence above which hardly any request is wrong."""
+class Joined(NamedTuple):
+    """How a variant joins its models, and its probabilities for requests that it has not learned from."""
+
+    tuning: Tuning
+    chances: "Floats"
+
+
+def join(models: Sequence["Floats"], targets: "Floats") -> Joined:
+    """The models' exponents, and the lowest threshold above which hardly any request is wrong."""
+    exponents, chances = tune(models, targets)
     confidence, right = chances.max(axis=1), chances.argmax(axis=1) == targets.argmax(axis=1)
     wrong = numpy.sort(confidence[~right])[::-1]
-    threshold = float(wrong[int(FALSE_CONFIDENCE * len(right))])
-    sure = confidence > threshold
-    print(f"  right {right.mean():.3f}, sure of {sure.mean():.3f} above {threshold:.4f}")
-    return math.ceil(threshold * 10_000) / 10_000
+    threshold = math.ceil(float(wrong[int(FALSE_CONFIDENCE * len(right))]) * 10_000) / 10_000
+    sure = confidence >= threshold
+    measured = Measured(
+        right=float(right.mean()),
+        coverage=float(sure.mean()),
+        false_confidence=float((sure & ~right).mean()),
+    )
+    print(f"threshold {threshold}, unseen requests: {measured}", flush=True)
+    words, encoder = (*exponents, 0.0)[:2]
+    return Joined(
+        Tuning(words=words, encoder=encoder, threshold=threshold, guest=[], unseen=measured), chances
+    )
 
 
 def learn_guests(
@@ -196,24 +218,10 @@ def main() -> None:
         def embed(texts: Sequence[str]) -> "Vectors":
             return learned.standardise(encoder.embed(texts))
 
-        print("words:")
-        (words,), chances = tune([unseen.words], targets)
-        light = Tuning(
-            words=words,
-            encoder=0.0,
-            threshold=find_threshold(chances, targets),
-            guest=learn_guests(material, learned, chances, None),
-        )
-        print("words+encoder:")
-        (words, sentences), chances = tune([unseen.words, unseen.sentences], targets)
-        full = Tuning(
-            words=words,
-            encoder=sentences,
-            threshold=find_threshold(chances, targets),
-            guest=learn_guests(material, learned, chances, embed),
-        )
-    print(light, full)
-    variants: dict[Variant, Tuning] = {"words": light, "words+encoder": full}
+        light, full = join([unseen.words], targets), join(unseen, targets)
+        light.tuning["guest"] = learn_guests(material, learned, light.chances, None)
+        full.tuning["guest"] = learn_guests(material, learned, full.chances, embed)
+    variants: dict[Variant, Tuning] = {"words": light.tuning, "words+encoder": full.tuning}
     tables = pack(learned) | {"bank": pack_bank(bank)}
     write_weights(Weights({"bank": hash_bank(bank), "agents": agents, "variants": variants}, tables))
     print(f"{FILE.name}: {FILE.stat().st_size:,} bytes")

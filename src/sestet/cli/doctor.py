@@ -48,7 +48,17 @@ def _waiting() -> "AbstractContextManager[object]":
 
 
 async def _examine(file: "Path | None", probe: bool) -> "list[Check]":
-    from sestet.cli.health import assistant, embedding, graph, library, machine, memory, servers, turns
+    from sestet.cli.health import (
+        assistant,
+        embedding,
+        graph,
+        library,
+        machine,
+        memory,
+        router,
+        servers,
+        turns,
+    )
 
     about_settings, settings = assistant.check_settings(file)
     return [
@@ -65,6 +75,7 @@ async def _examine(file: "Path | None", probe: bool) -> "list[Check]":
         *((embedding.check_embedding(settings),) if settings else ()),
         *(graph.check_graph(settings) if settings else ()),
         *(memory.check_memory(settings) if settings else ()),
+        router.check_router(),
         *machine.check_extras(),
     ]
 

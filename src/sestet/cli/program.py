@@ -18,6 +18,7 @@ from sestet.cli import (
     memory,
     models,
     prompt,
+    route,
     sessions,
     setup,
 )
@@ -37,6 +38,7 @@ program.command("ask")(ask.ask)
 program.command("setup")(setup.setup)
 program.command("agents")(agents.agents)
 program.command("prompt")(prompt.prompt)
+program.command("route")(route.route)
 program.add_typer(sessions.program, name="sessions")
 program.add_typer(knowledge.program, name="knowledge")
 program.add_typer(memory.program, name="memory")

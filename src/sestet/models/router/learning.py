@@ -1,4 +1,4 @@
-"""What the weights are learned with: logistic regression and a small network, in numpy, the same every time."""
+"""What the weights are learned with: logistic regression and a small network, in numpy."""
 
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -93,7 +93,7 @@ def fit(matrix: Sparse | Dense, width: int, targets: "Floats", penalty: float, s
     """The head under which the targets (one probability a class) are likeliest, with small weights."""
     import numpy
 
-    classes = targets.shape[1]
+    classes: int = targets.shape[1]
     size = width * classes
 
     def loss(flat: "Floats") -> "tuple[float, Floats]":
@@ -169,10 +169,10 @@ class Network(NamedTuple):
 class Recipe(NamedTuple):
     """How a network is taught."""
 
-    hidden: int = 128
+    hidden: int
     #: The share of inputs and of hidden numbers that is left out at random, so that none is relied on alone.
-    dropped: tuple[float, float] = (0.15, 0.3)
-    rounds: int = 20
+    dropped: tuple[float, float]
+    rounds: int
     batch: int = 128
     rate: float = 2e-3
     decay: float = 1e-3
@@ -223,7 +223,7 @@ def join_networks(networks: "Sequence[Network]") -> Network:
         ),
         Head(
             numpy.vstack([network.outer.weights for network in networks]) / len(networks),
-            sum((network.outer.bias for network in networks), numpy.float32(0)) / len(networks),
+            numpy.mean([network.outer.bias for network in networks], axis=0),
         ),
     )
 

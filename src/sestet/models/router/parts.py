@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sestet.models.router.bank import DIRECT
+from sestet.models.router.features import strip_courtesy
 
 _WORDS_BETWEEN = r"(?:and|then|also|next|finally|after\s+that|afterwards|plus|but)\b"
 # Where one part may end and the next begin: the end of a sentence, or words and commas that join.
@@ -17,9 +18,8 @@ _JOINT = re.compile(
 )
 # What is quoted, or follows a colon, is what the request is about and no request itself.
 _CONTENT = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
-_POLITE = re.compile(
-    r"(?:(?:please|kindly|just|first|could you|can you|would you|will you|i want you to|i'd like you to|go)\b[\s,]*)+",
-    re.IGNORECASE,
+_ASKING = re.compile(
+    r"(?:(?:please|just|first|could you|can you|would you|will you)\b[\s,]*)+", re.IGNORECASE
 )
 _CONDITION = frozenset({"if", "when", "once", "unless", "while", "because", "since", "as", "after", "before"})
 _FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
@@ -94,7 +94,7 @@ def _cut(request: str) -> list[_Span]:
 
 
 def _join_rests(request: str, spans: list[_Span]) -> list[_Span]:
-    """What does not begin like a request belongs to what stands before; a condition or a lone word, to the rest."""
+    """What does not begin like a request goes to what stands before; after a condition or a lone word too."""
     openings = _openings() | _CONDITION
     joined: list[_Span] = []
     is_open = False
@@ -117,8 +117,8 @@ def _openings() -> frozenset[str]:
 
 
 def _first_word(text: str) -> str:
-    text = text.strip()
-    if polite := _POLITE.match(text):
-        text = text[polite.end() :]
+    text = strip_courtesy(text)
+    if asking := _ASKING.match(text):
+        text = text[asking.end() :]
     found = _FIRST_WORD.match(text)
     return found[0].casefold() if found else ""

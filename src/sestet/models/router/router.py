@@ -1,4 +1,4 @@
-"""Who owns a request, judged without any language model: by its words, and by a sentence encoder where there is one."""
+"""Who owns a request: judged by its words, and by a sentence encoder where there is one."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,9 @@ from sestet.models.router.parts import Part, join_pieces, judge_pieces
 from sestet.models.router.sentences import SentenceModel
 from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
 from sestet.models.router.words import Evidence, WordModel
+
+#: An explanation tries each word; of a long text, the first ones.
+_MOST_WORDS = 40
 
 
 class Route(NamedTuple):
@@ -34,6 +37,8 @@ class Explanation(NamedTuple):
     """A route with what it rests on."""
 
     route: Route
+    #: By how much each word raises the log-odds of the agent: what is lost when it is left out.
+    evidence: tuple[Evidence, ...]
     parts: tuple[Part, ...]
     #: The requests of the bank that are most like this one, nearest first.
     nearest: tuple[Example, ...]
@@ -72,7 +77,9 @@ class Router:
 
     def explain(self, request: str, most: int = 5) -> Explanation:
         """The route, its parts, and this many of the nearest examples."""
-        return Explanation(self.route(request), self.split(request), self._nearest(request, most))
+        route = self.route(request)
+        evidence = self._leave_out(request, route.agent)
+        return Explanation(route, evidence, self.split(request), self._nearest(request, most))
 
     def _is_one(self, request: str, agent: str) -> bool:
         """Whether no piece of it looks like the work of another."""
@@ -96,14 +103,26 @@ class Router:
         total = sum(odds.values())
         return {name: odds[name] / total for name in sorted(odds, key=lambda name: -odds[name])}
 
+    def _leave_out(self, request: str, agent: str) -> tuple[Evidence, ...]:
+        words = request.split()[:_MOST_WORDS]
+        whole = _log_odds(self._scores(" ".join(words))[agent])
+        found = [
+            Evidence(word, whole - _log_odds(self._scores(" ".join(words[:at] + words[at + 1 :]))[agent]))
+            for at, word in enumerate(words)
+        ]
+        return tuple(sorted(found, key=lambda one: -abs(one.weight)))
+
     def _evidence(self, request: str, agent: str) -> tuple[Evidence, ...]:
         agents = self._weights.header["agents"]
         return tuple(self._words.evidence(request, agents.index(agent))) if agent in agents else ()
 
     def _nearest(self, request: str, most: int) -> tuple[Example, ...]:
-        asked = self._words.lexicon.weigh(request)
+        """By their words: the examples that share none with the request are not looked at."""
+        asked, words = self._words.lexicon.weigh(request), set(request.casefold().split())
 
         def likeness(example: Example) -> float:
+            if words.isdisjoint(example.request.casefold().split()):
+                return 0.0
             weighed = self._words.lexicon.weigh(example.request)
             return sum(value * asked.get(name, 0.0) for name, value in weighed.items())
 
@@ -145,6 +164,12 @@ class Router:
 def open_router(specs: Sequence[AgentSpec], with_encoder: bool = True) -> Router:
     """The router for these specialists; without the encoder it is the light variant."""
     return Router(specs, with_encoder)
+
+
+def _log_odds(chance: float) -> float:
+    # Probabilities of 1 and 0 are rounded ones.
+    chance = min(max(chance, 1e-9), 1 - 1e-9)
+    return math.log(chance / (1 - chance))
 
 
 def _log_softmax(scores: Sequence[float]) -> list[float]:

@@ -17,6 +17,15 @@ Variant: TypeAlias = Literal["words", "words+encoder"]
 Kind: TypeAlias = Literal["b", "h", "f"]
 
 
+class Measured(TypedDict):
+    """On requests of the bank, each judged by weights that were learned from the others."""
+
+    right: float
+    #: The share above the threshold, and the share that is above it and wrong.
+    coverage: float
+    false_confidence: float
+
+
 class Tuning(TypedDict):
     """How a variant joins its models, and from which probability on it is sure."""
 
@@ -25,6 +34,7 @@ class Tuning(TypedDict):
     threshold: float
     #: What a likeness to the examples of the owner's own specialist says; see ``guests``.
     guest: list[float]
+    unseen: Measured
 
 
 class Header(TypedDict):
