@@ -7,8 +7,7 @@ from sestet.agents import NAMES, room_tools
 from sestet.config import Settings
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
-from sestet.models.choice import Models, is_small
-from sestet.models.named import LOCAL
+from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
@@ -73,7 +72,7 @@ def open_history(settings: Settings, journal: Journal, database: Database) -> Hi
     """What the root agent is shown of a session, and of what is remembered beside a message."""
     memory, tokens = settings.observational_memory, settings.agent.context_tokens
     recalled = memory.prompt_tokens if memory.enabled else 0
-    if settings.agent.provider == LOCAL:
+    if is_local(settings, settings.agent.provider):
         # The rest of its context is for what it is told, what tools give back, and its reply.
         tokens = min(tokens, settings.local.context_tokens // 4)
         recalled = min(recalled, tokens // 4)
@@ -85,14 +84,16 @@ def open_history(settings: Settings, journal: Journal, database: Database) -> Hi
 def limits_of(settings: Settings) -> Limits:
     """What one turn may use."""
     limits = settings.limits
-    # A quarter of a local model's context, in characters.
-    room = settings.local.context_tokens if settings.agent.provider == LOCAL else limits.tool_output
+    tool_output = limits.tool_output
+    if is_local(settings, settings.agent.provider):
+        # A quarter of its context, in characters.
+        tool_output = min(tool_output, settings.local.context_tokens)
     return Limits(
         rounds=settings.agent.max_delegation_rounds,
         model_calls=limits.model_calls,
         seconds=limits.seconds,
         delegation_seconds=limits.delegation_seconds,
-        tool_output=min(limits.tool_output, room),
+        tool_output=tool_output,
         tokens=limits.tokens or None,
         dollars=limits.dollars or None,
     )

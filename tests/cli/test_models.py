@@ -104,3 +104,12 @@ def test_a_model_that_was_removed_is_missed_by_name(call: Call, home: Home) -> N
     done = call("ask", "hello")
     assert done.code == 2
     assert f"agent.model: the model '{NAME}' is not on this machine: sestet models pull {NAME}" in done.err
+
+
+def test_a_provider_that_is_called_local_keeps_its_name(call: Call, home: Home) -> None:
+    put(home)
+    settings = "providers: {local: {baseUrl: 'http://127.0.0.1:1/v1'}}\n"
+    (home.work / "sestet.yaml").write_text(settings, encoding="utf-8")
+
+    assert "providers.local has that name already" in call("models", "use", NAME).err
+    assert (home.work / "sestet.yaml").read_text(encoding="utf-8") == settings

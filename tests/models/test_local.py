@@ -177,6 +177,7 @@ def test_a_missing_extra_is_a_mistake_in_the_settings(
         ({"agent": {"provider": "big", "model": "m", "fallback": ["local/m"]}}, "", True),
         ({"agent": {"provider": "o", "model": "m"}, "providers": {"o": {"toolCalls": "text"}}}, "", True),
         ({"agent": {"provider": "o", "model": "m"}, "providers": {"o": {}}}, "", False),
+        ({"agent": {"provider": "local", "model": "m"}, "providers": {"local": {}}}, "", False),
     ],
 )
 def test_which_agents_a_small_model_may_answer_for(

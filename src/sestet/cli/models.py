@@ -85,6 +85,8 @@ def use(context: typer.Context, name: Annotated[str, _NAME]) -> None:
         _known(name)
         raise PersonError(f"the model {name!r} is not here yet: sestet models pull {name}")
     file = file_to_edit(cast("Path | None", context.obj))
+    if file.is_file() and LOCAL in load_settings(file).settings.providers:
+        raise PersonError(f"{file}: providers.{LOCAL} has that name already; call it otherwise there first")
     edit_settings(file, dict(zip(_SETTING, (LOCAL, name), strict=True)))
     typer.echo(f"{clean(str(file))}: {clean(name)} answers now")
     if not is_installed(PACKAGE):

@@ -81,7 +81,7 @@ class Models:
             from sestet.models.offline import OfflineModel
 
             return OfflineModel(self._specs, self._tools, lambda: self.router)
-        if named.provider == LOCAL:
+        if is_local(self._settings, named.provider):
             return self._local(named)
         from sestet.models.retry import Pacing, RetryingModel
         from sestet.models.vendor import vendor_model
@@ -114,8 +114,8 @@ def check_models(settings: Settings) -> None:
     """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
     problems: list[str] = []
     for named in named_models(settings):
-        if named.provider == LOCAL:
-            problems += _local_problems(settings, named)
+        if is_local(settings, named.provider):
+            problems += _local_problems(named)
         elif named.provider != OFFLINE:
             from sestet.models.vendor import vendor_model
 
@@ -127,6 +127,11 @@ def check_models(settings: Settings) -> None:
         raise ConfigError(list(dict.fromkeys(problems)))
 
 
+def is_local(settings: Settings, provider_id: str) -> bool:
+    """Whether this id means models in this process: an entry of that name under providers goes before."""
+    return provider_id == LOCAL and LOCAL not in settings.providers
+
+
 def is_small(settings: Settings, agent_name: str = "") -> bool:
     """Whether a small model may answer for this agent, or for everybody: then every effect is asked about."""
     named = _own(settings, agent_name) if agent_name in settings.agents else _everybodys(settings)
@@ -135,10 +140,10 @@ def is_small(settings: Settings, agent_name: str = "") -> bool:
 
 def _is_small(settings: Settings, provider_id: str) -> bool:
     provider = settings.providers.get(provider_id)
-    return provider_id == LOCAL or (provider is not None and provider.tool_calls == "text")
+    return is_local(settings, provider_id) or (provider is not None and provider.tool_calls == "text")
 
 
-def _local_problems(settings: Settings, named: NamedModel) -> Iterator[str]:
+def _local_problems(named: NamedModel) -> Iterator[str]:
     """Why there is no such model on this machine; nothing is loaded to find out."""
     from sestet.core.schema import suggest
     from sestet.models.endpoint import is_installed
@@ -146,8 +151,6 @@ def _local_problems(settings: Settings, named: NamedModel) -> Iterator[str]:
     from sestet.models.llama import PACKAGE
     from sestet.models.local import INSTALL
 
-    if LOCAL in settings.providers:
-        yield f"providers.{LOCAL}: this id means the model in this process; choose another"
     if not is_installed(PACKAGE):
         yield f"{named.provider_key}: 'local' needs a package that is not installed: {INSTALL}"
     if not named.model:
