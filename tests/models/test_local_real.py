@@ -101,6 +101,23 @@ async def test_the_beginning_is_read_once_and_kept_for_the_next_process(
     assert kept.suffix == ".kv"
 
 
+async def test_going_from_agent_to_agent_loses_nothing_that_was_read(model: LocalModel, file: Path) -> None:
+    kind, rude = (SHORT._replace(instruction=f"Be {how} and brief. " * 40) for how in ("kind", "rude"))
+    for request in (kind, rude):
+        await reply_of(model, request)
+    # Another process takes both beginnings from the disk, one over the other.
+    another = LocalModel(NAME, file, LocalSettings(context_tokens=2048, reply_tokens=20, threads=1))
+    try:
+        first = await reply_of(another, kind)
+        await reply_of(another, rude)
+        again = await reply_of(another, kind)
+    finally:
+        await another.close()
+
+    assert first.usage.cached_tokens > 150
+    assert again.usage.cached_tokens >= again.usage.input_tokens - 1
+
+
 async def test_it_can_be_stopped_in_the_middle_and_asked_again(model: LocalModel) -> None:
     endless = SHORT._replace(messages=(UserMessage("Count from one to a thousand."),))
     async with aclosing(model.stream(endless)) as items:

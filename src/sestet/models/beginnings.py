@@ -33,12 +33,15 @@ class Beginnings:
         self._identity = identity
         self._known: set[str] = set()
 
-    def prepare(self, text: str, read: Callable[[], bool]) -> None:
+    def prepare(self, text: str, read: Callable[[], bool], set_aside: Callable[[], None]) -> None:
         """Have the beginning in the model: kept from earlier, or by letting it ``read`` now."""
         name = sha256(f"{self._identity}\n{text}".encode()).hexdigest()[:32] + _SUFFIX
         if len(text) < _SHORTEST or name in self._known:
             return
         if (self.directory / name).is_file():
+            if self._known:
+                # Restoring overwrites what is there, and that is a conversation.
+                set_aside()
             if self._slot("restore", name):
                 (self.directory / name).touch()
                 self._known.add(name)

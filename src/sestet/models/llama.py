@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, cast
+from weakref import finalize
 
 from sestet.config.settings import LocalSettings
 from sestet.core.errors import ModelError
@@ -44,8 +45,9 @@ class LlamaEngine:
 
         self._binding: Any = xllamacpp  # Any: it has no types
         # It insists on an address to listen at: a socket in a directory that nobody else can enter.
-        self._directory = Path(tempfile.mkdtemp(prefix="sestet-"))
-        address = self._directory / "local.sock"
+        directory = tempfile.mkdtemp(prefix="sestet-")
+        self._clean = finalize(self, shutil.rmtree, directory, ignore_errors=True)
+        address = Path(directory) / "local.sock"
         known = file.stat()
         identity = (self._binding.__version__, known.st_size, known.st_mtime_ns, settings.context_tokens)
         self._beginnings = Beginnings(address, str(identity))
@@ -54,7 +56,7 @@ class LlamaEngine:
             # Any: it has no types. None: closed.
             self._server: Any = self._binding.Server(self._parameters(file, settings, address))
         except RuntimeError as error:
-            shutil.rmtree(self._directory, ignore_errors=True)
+            self._clean()
             raise ModelError(f"the model file {file} cannot be loaded: {error}") from error
 
     def _parameters(self, file: Path, settings: LocalSettings, address: Path) -> object:
@@ -68,7 +70,7 @@ class LlamaEngine:
         parameters.cache_ram_mib = _KEPT_MEGABYTES
         parameters.warmup = False
         parameters.verbosity = -1
-        threads = settings.threads or len(os.sched_getaffinity(0))
+        threads = settings.threads or _cores()
         parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
         return parameters
 
@@ -81,8 +83,14 @@ class LlamaEngine:
         first = cast("Sequence[JsonObject]", request["messages"])[0]
         with self._busy:
             if first["role"] == "system":
-                self._beginnings.prepare(str(first["content"]), lambda: self._read(first, on_chunk))
+                self._beginnings.prepare(
+                    str(first["content"]), lambda: self._read(first, on_chunk), self._set_aside
+                )
             self._ask(request, on_chunk)
+
+    def _set_aside(self) -> None:
+        """Have the present context kept in memory: that happens when it is asked about something else."""
+        self._ask({"messages": [{"role": "user", "content": "-"}], "max_tokens": 1, "stream": True}, _ignore)
 
     def _read(self, first: JsonObject, on_chunk: OnChunk) -> bool:
         """Let the model read the constant beginning alone; whether it came to its end."""
@@ -108,4 +116,13 @@ class LlamaEngine:
     def close(self) -> None:
         with self._busy:
             self._server = None
-        shutil.rmtree(self._directory, ignore_errors=True)
+        self._clean()
+
+
+def _cores() -> int:
+    """Those that this process may use, where the system tells."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _ignore(chunk: JsonObject) -> bool:
+    return False

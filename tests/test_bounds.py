@@ -1,0 +1,36 @@
+"""What the settings mean for every turn, where the model is small or in this process."""
+
+import pytest
+
+from sestet.bounds import call_policy, prompt_profile, turn_limits
+from sestet.config import settings_from
+
+LOCAL = {"agent": {"provider": "local", "model": "m"}}
+AGENTS = ("orchestrator", "operator", "vault")
+
+
+def test_the_result_of_a_tool_takes_at_most_a_quarter_of_a_local_models_context() -> None:
+    assert turn_limits(settings_from({})).tool_output == 16_000
+    assert turn_limits(settings_from(LOCAL)).tool_output == 8_192
+    assert turn_limits(settings_from({**LOCAL, "limits": {"toolOutput": 500}})).tool_output == 500
+
+
+@pytest.mark.parametrize(
+    ("settings", "careful"),
+    [
+        ({}, ()),
+        (LOCAL, AGENTS),
+        ({"agents": {"vault": {"provider": "local", "model": "m"}}}, ("vault",)),
+        # Whoever does what a small orchestrator says has to be asked about as well.
+        ({**LOCAL, "agents": {"vault": {"provider": "big", "model": "m"}}, "providers": {"big": {}}}, AGENTS),
+    ],
+)
+def test_agents_whose_changes_are_asked_about(settings: dict[str, object], careful: tuple[str, ...]) -> None:
+    assert call_policy(settings_from(settings), AGENTS).careful == frozenset(careful)
+
+
+def test_a_small_model_is_told_less_unless_it_is_set_otherwise() -> None:
+    assert prompt_profile(settings_from({})) == "full"
+    assert prompt_profile(settings_from(LOCAL)) == "compact"
+    agent = {"provider": "local", "model": "m", "promptProfile": "full"}
+    assert prompt_profile(settings_from({"agent": agent})) == "full"
