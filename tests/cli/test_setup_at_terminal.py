@@ -116,6 +116,24 @@ def test_the_offer_can_be_skipped_and_is_not_made_again(home: Home, answer: str)
         assert "Which?" not in terminal.expect("model offline")
 
 
+def test_whoever_answers_the_offer_with_a_message_is_answered(home: Home) -> None:
+    with home.terminal("chat", fresh=True) as terminal:
+        terminal.expect(OFFER)
+        terminal.say("remember that I like tea")
+        terminal.expect("model offline")
+        terminal.expect(f"{PROMPT}remember that I like tea")
+        terminal.expect("Remembered: I like tea")
+        terminal.expect(PROMPT)
+        terminal.say("/exit")
+        assert terminal.wait() == 0
+
+
+def test_nobody_is_asked_where_no_model_is_found(home: Home, ollama: LocalServer) -> None:
+    ollama.models.clear()
+    with home.terminal("chat", fresh=True) as terminal:
+        assert "Which?" not in terminal.expect("model offline")
+
+
 def test_nobody_is_asked_who_has_settings_or_no_terminal(home: Home) -> None:
     assert "Which?" not in home.run("chat", stdin="hello\n").stdout
     (home.work / "sestet.yaml").write_text("agent: {provider: offline}\n", encoding="utf-8")

@@ -26,18 +26,19 @@ def chat(
 
     if session and resume:
         raise typer.BadParameter("give --session or --resume, not both")
+    first = ""
     if is_at_terminal():
         from sestet.cli.setting_up.offer import offer_setup
 
-        offer_setup(load(context))
-    raise typer.Exit(run(_chat(context, session, resume)))
+        first = offer_setup(load(context))
+    raise typer.Exit(run(_chat(context, session, resume, first)))
 
 
 def is_at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _chat(context: typer.Context, session: str, resume: bool) -> int:
+async def _chat(context: typer.Context, session: str, resume: bool, first: str) -> int:
     from sestet.cli.opening import open_app
     from sestet.cli.talk.session import last_session, name_session, new_session_id
 
@@ -47,13 +48,13 @@ async def _chat(context: typer.Context, session: str, resume: bool) -> int:
             session = row.id
         session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
         if is_at_terminal():
-            await talk_at_terminal(app, session_id)
+            await talk_at_terminal(app, session_id, first)
             return 0
         return await talk_in_pipe(app, session_id)
 
 
-async def talk_at_terminal(app: "App", session_id: str) -> None:
-    """Until the person leaves."""
+async def talk_at_terminal(app: "App", session_id: str, first: str) -> None:
+    """Until the person leaves; ``first`` is a message that they have written already, if any."""
     from sestet.cli.show.console import open_console
     from sestet.cli.talk.greeting import greet
     from sestet.cli.talk.line import PromptLine
@@ -64,7 +65,7 @@ async def talk_at_terminal(app: "App", session_id: str) -> None:
 
     talk = Talk(app, open_console(), session_id)
     greet(talk)
-    await converse(talk, PromptLine(data_directory(), COMMANDS))
+    await converse(talk, PromptLine(data_directory(), COMMANDS), first)
 
 
 async def talk_in_pipe(app: "App", session_id: str) -> int:

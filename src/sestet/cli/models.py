@@ -31,6 +31,13 @@ def pull(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> Non
 
     What was broken off goes on where it ended. Only the file with the pinned SHA-256 is kept.
     """
+    if not fetch_model(name, yes=yes):
+        raise typer.Exit(1)
+    typer.echo(f"To use it: sestet models use {name}", err=True)
+
+
+def fetch_model(name: str, *, yes: bool = False) -> bool:
+    """Fetch a model if the person agrees; what it takes is shown first."""
     from sestet.cli.show.models import downloading, print_offer
     from sestet.models.files.catalogue import model_file
     from sestet.models.files.download import pull as fetch
@@ -41,11 +48,11 @@ def pull(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> Non
     else:
         print_offer(entry)
         if not yes and not _confirmed("Fetch it?"):
-            raise typer.Exit(1)
+            return False
     with downloading(entry) as watch:
         file = fetch(entry, watch)
     typer.echo(f"{name}: {file}")
-    typer.echo(f"To use it: sestet models use {name}", err=True)
+    return True
 
 
 @program.command("remove")

@@ -48,4 +48,4 @@ def setup(
         print_choices(open_console(), choices)
         typer.echo("sestet: nobody is there to choose: say --choose N, or --yes for the first", err=True)
         raise typer.Exit(2)
-    raise typer.Exit(0 if ask_and_set_up(open_console(), file, choices) else 1)
+    raise typer.Exit(0 if ask_and_set_up(open_console(), file, choices) is None else 1)

@@ -27,11 +27,18 @@ class Choice(NamedTuple):
     server: Server | None = None
     #: Whether another name of a model can be written in the place of this one.
     open: bool = False
+    #: Whether its file has to be fetched first.
+    absent: bool = False
 
     @property
     def id(self) -> str:
         """As ``--choose`` takes it."""
         return f"{self.provider}/{self.model}" if self.model else self.provider
+
+    @property
+    def is_found(self) -> bool:
+        """Whether it is a model, and here."""
+        return bool(self.model) and not self.absent
 
     @property
     def can_call_in_text(self) -> bool:
@@ -171,8 +178,8 @@ def _to_fetch() -> Iterator[Choice]:
 
     if is_installed(PACKAGE) and not any(_in_process()):
         first = next(iter(catalogue().values()))
-        note = f"first 'sestet models pull {first.name}', {first.bytes / 10**9:.1f} GB"
-        yield Choice(LOCAL, first.name, "in this program", note)
+        note = f"a small model, without a server; {first.bytes / 10**9:.1f} GB to fetch"
+        yield Choice(LOCAL, first.name, "in this program", note, absent=True)
 
 
 def _provider_id(

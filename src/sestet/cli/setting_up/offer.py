@@ -10,22 +10,27 @@ from sestet.config.edit import file_to_edit
 MARK = "setup-offered"
 
 
-def offer_setup(loaded: Loaded) -> None:
-    """Ask once which model to use; Enter goes on with the built-in one. For whoever sits at a terminal."""
+def offer_setup(loaded: Loaded) -> str:
+    """Ask once which model to use; Enter goes on with the built-in one. For whoever sits at a terminal.
+
+    Whoever answers with something else wants to talk, not to choose: it is returned, as their first message.
+    """
     if not _is_due(loaded):
-        return
+        return ""
     from sestet.cli.setting_up.choices import find_choices
     from sestet.cli.setting_up.person import ask_and_set_up
     from sestet.cli.show.console import open_console
 
     choices = find_choices()
-    if len(choices) == 1:
-        # Nothing to choose from. There may be, the next time.
-        return
+    if not any(choice.is_found for choice in choices):
+        # There may be something, the next time.
+        return ""
     _mark(data_directory() / MARK)
     console = open_console()
-    if not ask_and_set_up(console, file_to_edit().absolute(), choices, leave="go on with the built-in one"):
+    said = ask_and_set_up(console, file_to_edit().absolute(), choices, leave="go on with the built-in one")
+    if said is not None:
         console.print("'sestet setup' asks again whenever you like.\n", style="dim")
+    return said or ""
 
 
 def _is_due(loaded: Loaded) -> bool:

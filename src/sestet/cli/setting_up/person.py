@@ -37,8 +37,11 @@ def print_choices(console: "Console", choices: Sequence[Choice]) -> None:
         console.print(line, no_wrap=True, overflow="ellipsis")
 
 
-def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], leave: str = "") -> bool:
-    """Until a choice works, or the person leaves. ``leave`` is what Enter means; empty: the first choice."""
+def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], leave: str = "") -> str | None:
+    """Until a choice works, or the person leaves. ``leave`` is what Enter means; empty: the first choice.
+
+    None: a choice works. Else what they said instead of one, which only counts where they may leave.
+    """
     first = not leave
     while True:
         _note(console, f"\n{_heading(choices)}\n", "bold")
@@ -47,17 +50,19 @@ def ask_and_set_up(console: "Console", file: Path, choices: Sequence[Choice], le
         console.print()
         said = _ask(f"Which? Enter: {default or leave or 'leave it as it is'} ")
         if said is None or not (said or default):
-            return False
+            return ""
         try:
             choice = choose(choices, said or default)
         except PersonError as error:
+            if leave and not said.isdecimal():
+                return said
             _note(console, str(error), "yellow")
             continue
         if choice.open and (name := _ask(f"Which model of theirs? Enter: {choice.model} ")):
             choice = choice._replace(model=name)
         first = False
         if _try(console, file, choice):
-            return True
+            return None
 
 
 def _heading(choices: Sequence[Choice]) -> str:
@@ -70,6 +75,11 @@ def _try(console: "Console", file: Path, choice: Choice) -> bool:
     from sestet.cli.show.turn import TurnView
     from sestet.cli.talk.keyboard import quiet_keyboard
 
+    if choice.absent:
+        from sestet.cli.models import fetch_model
+
+        if not fetch_model(choice.model):
+            return False
     price = ", which your account pays" if "apiKey" in choice.entry else ""
     _note(console, f"\nTrying {choice.id} with one turn{price}: “{REQUEST}”. Ctrl-C stops it.")
 
