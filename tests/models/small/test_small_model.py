@@ -174,21 +174,26 @@ def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "may_answer"),
+    ("owner", "names", "may_answer"),
     [
-        ((UserMessage("read the file notes.txt"),), False),
-        ((UserMessage("hello"),), True),
-        ((UserMessage("read the file notes.txt"), ToolMessage("1", "transfer_to_agent", "ok: milk")), True),
+        ("operator", ["operator"], False),
+        ("direct", [], True),
+        ("", ["operator", "planner"], True),
+        ("vault", ["operator", "planner"], True),
     ],
 )
-def test_what_plainly_is_a_task_cannot_be_answered_out_of_thin_air(
-    said: tuple[UserMessage | ToolMessage, ...], may_answer: bool
+def test_where_the_owner_is_certain_the_orchestrator_has_no_other_choice(
+    owner: str, names: list[str], may_answer: bool
 ) -> None:
-    small = SmallModel(Writer(), default_specs(), {"operator": (READ,)})
-    schema = small.plain(ModelRequest("orchestrator", "You route.", said, (TRANSFER,))).schema
+    small = SmallModel(Writer(), default_specs(), lambda request: owner)
+    request = ModelRequest("orchestrator", "You route.", (UserMessage("read the file"),), (TRANSFER,))
+    schema = json.dumps(small.plain(request).schema)
 
-    assert schema is not None
-    assert ("answer" in json.dumps(schema)) is may_answer
+    assert (f'"agent_name": {{"type": "string", "enum": {json.dumps(names)}}}' in schema) is bool(names)
+    assert ('"answer"' in schema) is may_answer
+    # Once somebody has done the work, it is told.
+    told = request._replace(messages=(*request.messages, ToolMessage("1", "transfer_to_agent", "ok: milk")))
+    assert '"answer"' in json.dumps(small.plain(told).schema)
 
 
 def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
