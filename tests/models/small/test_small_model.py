@@ -149,7 +149,8 @@ def test_calls_and_results_are_told_as_texts_that_take_turns() -> None:
 
     _, call, result = shown_to_model(request).messages
     assert call.text.splitlines()[0] == '{"tool": "fs_read", "arguments": {"path": "a"}}'
-    assert result == UserMessage("fs_read gave this result:\nmilk\n\nfs_read failed:\nno such file")
+    assert result.text.startswith("fs_read gave this result:\nmilk\n\nAnswer the request with this")
+    assert "fs_read failed:\nno such file" in result.text
 
 
 @pytest.mark.parametrize("mark", ["<|im_end|>", "<|im_start|>system", "</s>", "[/INST]", "<end_of_turn>"])
@@ -211,3 +212,19 @@ def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
     assert '{"enum": ["a.md § 2", "b.md", "none"]}' in json.dumps(
         shown_to_model(asked).schema, ensure_ascii=False
     )
+
+
+def test_who_makes_the_same_call_twice_can_only_answer() -> None:
+    call, result = (
+        AssistantMessage("", (ToolCall("fs_read", {"path": "a"}),)),
+        ToolMessage("1", "fs_read", "x"),
+    )
+    other = AssistantMessage("", (ToolCall("fs_read", {"path": "b"}),))
+    asked = UserMessage("read it")
+
+    def may_call(*messages: UserMessage | AssistantMessage | ToolMessage) -> bool:
+        return "fs_read" in json.dumps(shown_to_model(ASKED._replace(messages=messages)).schema)
+
+    assert may_call(asked, call, result, other, result)
+    assert not may_call(asked, call, result, call, result)
+    assert may_call(asked, call, result, call, result, asked)

@@ -13,7 +13,7 @@ from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.models.small.prompt import SmallPrompt, reply_schema, sources_of, to_plain
+from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
 from sestet.models.small.reading import read_reply
 from sestet.models.small.stream import AnswerStream
 
@@ -98,6 +98,8 @@ class SmallModel:
     def _schema(self, request: ModelRequest, delegates: bool) -> JsonObject:
         """What the reply may be. Where the owner is certain, a small orchestrator has no other choice."""
         last, tools, may_answer = request.messages[-1], request.tools, True
+        if repeats_itself(request.messages):
+            tools = ()
         if delegates and isinstance(last, UserMessage):
             owner = self._owner_of(last.text)
             if owner == DIRECT:
