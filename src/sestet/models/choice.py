@@ -102,7 +102,11 @@ class Models:
     def _small(self, model: Model) -> Model:
         from sestet.models.small.model import SmallModel
 
-        return SmallModel(model, self._specs, self._tools)
+        return SmallModel(model, self._specs, self._sure_owner)
+
+    def _sure_owner(self, request: str) -> str:
+        route = self.router.route(request)
+        return route.agent if route.sure else ""
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):

@@ -149,7 +149,8 @@ def test_calls_and_results_are_told_as_texts_that_take_turns() -> None:
 
     _, call, result = shown_to_model(request).messages
     assert call.text.splitlines()[0] == '{"tool": "fs_read", "arguments": {"path": "a"}}'
-    assert result == UserMessage("fs_read gave this result:\nmilk\n\nfs_read failed:\nno such file")
+    assert result.text.startswith("fs_read gave this result:\nmilk\n\nAnswer the request with this")
+    assert "fs_read failed:\nno such file" in result.text
 
 
 @pytest.mark.parametrize("mark", ["<|im_end|>", "<|im_start|>system", "</s>", "[/INST]", "<end_of_turn>"])
@@ -174,21 +175,26 @@ def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "may_answer"),
+    ("owner", "names", "may_answer"),
     [
-        ((UserMessage("read the file notes.txt"),), False),
-        ((UserMessage("hello"),), True),
-        ((UserMessage("read the file notes.txt"), ToolMessage("1", "transfer_to_agent", "ok: milk")), True),
+        ("operator", ["operator"], False),
+        ("direct", [], True),
+        ("", ["operator", "planner"], True),
+        ("vault", ["operator", "planner"], True),
     ],
 )
-def test_what_plainly_is_a_task_cannot_be_answered_out_of_thin_air(
-    said: tuple[UserMessage | ToolMessage, ...], may_answer: bool
+def test_where_the_owner_is_certain_the_orchestrator_has_no_other_choice(
+    owner: str, names: list[str], may_answer: bool
 ) -> None:
-    small = SmallModel(Writer(), default_specs(), {"operator": (READ,)})
-    schema = small.plain(ModelRequest("orchestrator", "You route.", said, (TRANSFER,))).schema
+    small = SmallModel(Writer(), default_specs(), lambda request: owner)
+    request = ModelRequest("orchestrator", "You route.", (UserMessage("read the file"),), (TRANSFER,))
+    schema = json.dumps(small.plain(request).schema)
 
-    assert schema is not None
-    assert ("answer" in json.dumps(schema)) is may_answer
+    assert (f'"agent_name": {{"type": "string", "enum": {json.dumps(names)}}}' in schema) is bool(names)
+    assert ('"answer"' in schema) is may_answer
+    # Once somebody has done the work, it is told.
+    told = request._replace(messages=(*request.messages, ToolMessage("1", "transfer_to_agent", "ok: milk")))
+    assert '"answer"' in json.dumps(small.plain(told).schema)
 
 
 def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
@@ -206,3 +212,19 @@ def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
     assert '{"enum": ["a.md § 2", "b.md", "none"]}' in json.dumps(
         shown_to_model(asked).schema, ensure_ascii=False
     )
+
+
+def test_who_makes_the_same_call_twice_can_only_answer() -> None:
+    call, result = (
+        AssistantMessage("", (ToolCall("fs_read", {"path": "a"}),)),
+        ToolMessage("1", "fs_read", "x"),
+    )
+    other = AssistantMessage("", (ToolCall("fs_read", {"path": "b"}),))
+    asked = UserMessage("read it")
+
+    def may_call(*messages: UserMessage | AssistantMessage | ToolMessage) -> bool:
+        return "fs_read" in json.dumps(shown_to_model(ASKED._replace(messages=messages)).schema)
+
+    assert may_call(asked, call, result, other, result)
+    assert not may_call(asked, call, result, call, result)
+    assert may_call(asked, call, result, call, result, asked)

@@ -1,32 +1,43 @@
 """A small model behind the same seam: its prompts are short, its replies are read tolerantly."""
 
+import asyncio
 import logging
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
+from dataclasses import replace
+from typing import cast
 
 from sestet.core.agent import TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
-from sestet.core.message import Message, UserMessage
+from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
+from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.models.lexical import route
-from sestet.models.small.prompt import SmallPrompt, reply_schema, sources_of, to_plain
+from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
 from sestet.models.small.reading import read_reply
 from sestet.models.small.stream import AnswerStream
 
 _log = logging.getLogger("sestet.models")
-_NO_TOOLS: Mapping[str, Sequence[Tool]] = {}
+#: The owner of what the orchestrator answers itself.
+DIRECT = "direct"
+
+
+def _nobody(request: str) -> str:
+    return ""
 
 
 class SmallModel:
-    """Another model that has no calls of its own, or none that can be relied on: they are made in text."""
+    """Another model that has no calls of its own, or none that can be relied on: they are made in text.
+
+    ``owner_of`` tells whose work a request is, where that is certain without asking any model: the name of an
+    agent, ``direct`` for an answer of the orchestrator's own, else nothing.
+    """
 
     def __init__(
-        self, model: Model, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]] = _NO_TOOLS
+        self, model: Model, specs: Sequence[AgentSpec], owner_of: Callable[[str], str] = _nobody
     ) -> None:
         self._model = model
-        self._specs = specs
-        self._tools = tools
+        self._owner_of = owner_of
         self._prompt = SmallPrompt(specs)
         #: Whether its replies are held to a schema.
         self._held = True
@@ -54,7 +65,9 @@ class SmallModel:
     async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         """The reply with the calls that stand in it, its answer shown as it comes."""
         answer = AnswerStream()
-        async with aclosing(self._model.stream(self.plain(request))) as items:
+        # In a thread: what is certain has to be loaded once.
+        plain = await asyncio.to_thread(self.plain, request)
+        async with aclosing(self._model.stream(plain)) as items:
             async for item in items:
                 match item:
                     case TextDelta(text):
@@ -74,20 +87,42 @@ class SmallModel:
             # There is nothing to choose from, so it may write as it likes.
             return request._replace(messages=to_plain(request.messages))
         delegates = any(tool.name == TRANSFER for tool in request.tools)
-        may_answer = not (delegates and self._is_task(request.messages[-1]))
         return ModelRequest(
             request.agent,
             self._prompt.instruction(request.instruction, request.tools),
             to_plain(request.messages, past_in_brief=delegates),
             (),
-            reply_schema(request.tools, sources_of(request.messages), may_answer=may_answer)
-            if self._held
-            else None,
+            self._schema(request, delegates) if self._held else None,
         )
 
-    def _is_task(self, message: Message) -> bool:
-        """Whether the words speak for a specialist: a small orchestrator would rather make up an answer."""
-        return isinstance(message, UserMessage) and route(message.text, self._specs, self._tools) is not None
+    def _schema(self, request: ModelRequest, delegates: bool) -> JsonObject:
+        """What the reply may be. Where the owner is certain, a small orchestrator has no other choice."""
+        last, tools, may_answer = request.messages[-1], request.tools, True
+        if repeats_itself(request.messages):
+            tools = ()
+        if delegates and isinstance(last, UserMessage):
+            owner = self._owner_of(last.text)
+            if owner == DIRECT:
+                tools = ()
+            elif owner in _agents(request.tools):
+                tools, may_answer = tuple(_only(tool, owner) for tool in request.tools), False
+        return reply_schema(tools, sources_of(request.messages), may_answer=may_answer)
 
     async def close(self) -> None:
         await self._model.close()
+
+
+def _agents(tools: Sequence[Tool]) -> Sequence[str]:
+    """Whom the orchestrator can ask."""
+    (transfer,) = (tool for tool in tools if tool.name == TRANSFER)
+    properties = cast("Mapping[str, JsonObject]", transfer.parameters["properties"])
+    return cast("Sequence[str]", properties["agent_name"]["enum"])
+
+
+def _only(tool: Tool, agent_name: str) -> Tool:
+    """The same tool with one agent to choose from."""
+    if tool.name != TRANSFER:
+        return tool
+    properties = cast("Mapping[str, JsonObject]", tool.parameters["properties"])
+    named = {**properties["agent_name"], "enum": [agent_name]}
+    return replace(tool, parameters={**tool.parameters, "properties": {**properties, "agent_name": named}})

@@ -24,6 +24,8 @@ _ROUTES = 4
 #: How tools write a finding: its source, what is known about it, and its text.
 _SOURCE = re.compile(r"^- ([^\n]{1,200}?) \([^\n]*?\): ", re.MULTILINE)
 _MOST_SOURCES = 12
+#: Said below each result: without it, a small model likes to call the same tool again.
+_AFTER_RESULT = "Answer the request with this, or use another tool if something is missing."
 _DIRECT: tuple[tuple[str, str], ...] = (
     ("hello", "Hello! What can I do for you?"),
     ("how much is 12 times 12", "12 times 12 is 144."),
@@ -113,7 +115,7 @@ def _plain(message: Message) -> UserMessage | AssistantMessage:
             return UserMessage(defuse(text))
         case ToolMessage(_, name, text, failed):
             head = "failed" if failed else "gave this result"
-            return UserMessage(f"{name} {head}:\n{defuse(text)}")
+            return UserMessage(f"{name} {head}:\n{defuse(text)}\n\n{_AFTER_RESULT}")
         case AssistantMessage(text, calls):
             return AssistantMessage("\n".join(map(call_line, calls)) or answer_line(defuse(text)))
         case _:
@@ -132,6 +134,17 @@ def sources_of(messages: Sequence[Message]) -> tuple[str, ...]:
         if isinstance(message, ToolMessage) and not message.failed:
             found |= dict.fromkeys(match[1] for match in _SOURCE.finditer(message.text))
     return (*list(found)[:_MOST_SOURCES], NO_SOURCE) if found else ()
+
+
+def repeats_itself(messages: Sequence[Message]) -> bool:
+    """Whether a call was made twice for the present request: a third would bring nothing new either."""
+    lines: list[str] = []
+    for message in reversed(messages):
+        if isinstance(message, UserMessage):
+            break
+        if isinstance(message, AssistantMessage):
+            lines += map(call_line, message.calls)
+    return len(set(lines)) < len(lines)
 
 
 def call_line(call: ToolCall) -> str:

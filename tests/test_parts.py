@@ -2,17 +2,17 @@
 
 import pytest
 
-from sestet.bounds import call_policy, prompt_profile, turn_limits
 from sestet.config import settings_from
+from sestet.parts import limits_of, policy_of, prompt_profile
 
 LOCAL = {"agent": {"provider": "local", "model": "m"}}
 AGENTS = ("orchestrator", "operator", "vault")
 
 
 def test_the_result_of_a_tool_takes_at_most_a_quarter_of_a_local_models_context() -> None:
-    assert turn_limits(settings_from({})).tool_output == 16_000
-    assert turn_limits(settings_from(LOCAL)).tool_output == 8_192
-    assert turn_limits(settings_from({**LOCAL, "limits": {"toolOutput": 500}})).tool_output == 500
+    assert limits_of(settings_from({})).tool_output == 16_000
+    assert limits_of(settings_from(LOCAL)).tool_output == 8_192
+    assert limits_of(settings_from({**LOCAL, "limits": {"toolOutput": 500}})).tool_output == 500
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_the_result_of_a_tool_takes_at_most_a_quarter_of_a_local_models_context(
     ],
 )
 def test_agents_whose_changes_are_asked_about(settings: dict[str, object], careful: tuple[str, ...]) -> None:
-    assert call_policy(settings_from(settings), AGENTS).careful == frozenset(careful)
+    assert policy_of(settings_from(settings), AGENTS).careful == frozenset(careful)
 
 
 def test_a_small_model_is_told_less_unless_it_is_set_otherwise() -> None:
