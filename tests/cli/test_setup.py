@@ -73,7 +73,7 @@ def test_a_model_in_this_process_is_a_choice_where_its_extra_is_and_is_fetched_f
     name = next(iter(catalogue()))
     # What works comes before what would have to be fetched.
     assert ids(call) == ["offline", f"local/{name}"]
-    assert f"sestet models pull {name}" in call("setup", "--list").out
+    assert "1.1 GB to fetch" in call("setup", "--list").out
     done = call("setup", "--choose", "local")
     assert (done.code, f"sestet models pull {name}" in done.err) == (1, True)
     file = home.data / "models" / catalogue()[name].file
