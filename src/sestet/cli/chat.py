@@ -53,7 +53,7 @@ async def _chat(context: typer.Context, session: str, resume: bool, first: str) 
         return await talk_in_pipe(app, session_id)
 
 
-async def talk_at_terminal(app: "App", session_id: str, first: str) -> None:
+async def talk_at_terminal(app: "App", session_id: str, first: str = "") -> None:
     """Until the person leaves; ``first`` is a message that they have written already, if any."""
     from sestet.cli.show.console import open_console
     from sestet.cli.talk.greeting import greet
