@@ -10,7 +10,7 @@ from sestet.models.router.features import features, strip_courtesy
     [
         ("open https://example.org/a?b=c", "<url>"),
         ("look at example.org", "<domain>"),
-        ("write to jo@example.net", "<e-mail>"),
+        ("write to jo@example.net", "<email>"),
         ("delete ~/old/drafts", "<path>"),
         ("what is in src/main", "<path>"),
         ("read notes.txt", "<file>"),

@@ -16,9 +16,9 @@ _EXTENSIONS = (
 _DOMAINS = "com|org|net|io|dev|de|at|ch|uk|fr|eu|gov|edu|info|co|app|ai|news|me|tv|us|it|es|nl|jp|ca|au"
 
 #: What stands out of a text by its form, strongest first: where two overlap, the earlier one counts.
-_PATTERNS: tuple[tuple[str, str], ...] = (
+_FORMS: tuple[tuple[str, str], ...] = (
     ("url", r"\b(?:https?|ftp)://\S+|\bwww\.\S+"),
-    ("e-mail", r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    ("email", r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
     ("address", r"\b0x[0-9a-fA-F]{3,}(?:…|\.\.\.)?\w*|\b[a-z0-9-]+\.eth\b"),
     ("path", r"(?<![\w/])(?:~|\.{1,2})?/[\w.@~+-]*[\w/.@~+-]*|\b[\w.-]+/(?:[\w.@+-]+/?)*"),
     (
@@ -36,13 +36,11 @@ _PATTERNS: tuple[tuple[str, str], ...] = (
     ("sum", r"\b\d+(?:[.,]\d+)?\s?[-+*/x\u00d7\u00f7^%]\s?(?:of\s)?\d+"),
     ("number", r"\b\d[\d.,]*\b"),
 )
-_FORM = re.compile(
-    "|".join(f"(?P<p{index}>{pattern})" for index, (_, pattern) in enumerate(_PATTERNS)), re.IGNORECASE
-)
+_FORM = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS), re.IGNORECASE)
 # Both curly ones are written as the straight one.
 _APOSTROPHES = {0x2018: "'", 0x2019: "'"}
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w)")
-_TOKEN = re.compile(r"<[a-z-]+>|[^\W_]+(?:'[^\W_]+)*|[^\w\s]")
+_TOKEN = re.compile(r"<[a-z]+>|[^\W_]+(?:'[^\W_]+)*|[^\w\s]")
 _QUESTION = re.compile(
     r"(?:what|who|which|when|where|why|how|is|are|was|were|do|does|did|can|could)\b", re.IGNORECASE
 )
@@ -68,25 +66,18 @@ def strip_courtesy(text: str) -> str:
 def features(text: str) -> dict[str, None]:
     """Every feature once, in the order in which they were found."""
     text = strip_courtesy(text)
-    names = [_PATTERNS[int((found.lastgroup or "p0")[1:])][0] for found in _FORM.finditer(text)]
-    masked = _FORM.sub(_mask, text).lower()
+    masked = _FORM.sub(lambda found: f" <{found.lastgroup}> ", text).lower()
     tokens = _TOKEN.findall(masked)[:_MOST_TOKENS]
-    return dict.fromkeys((*_words(tokens), *_patterns(text, names), *_letters(tokens)))
-
-
-def _mask(found: re.Match[str]) -> str:
-    return f" <{_PATTERNS[int((found.lastgroup or 'p0')[1:])][0]}> "
+    return dict.fromkeys((*_words(tokens), *_manner(text), *_letters(tokens)))
 
 
 def _words(tokens: list[str]) -> Iterator[str]:
     yield from tokens
-    edged = ["^", *tokens, "$"]
-    for first, second in pairwise(edged):
+    for first, second in pairwise(("^", *tokens, "$")):
         yield f"{first} {second}"
 
 
-def _patterns(text: str, names: list[str]) -> Iterator[str]:
-    yield from (f"<{name}>" for name in names)
+def _manner(text: str) -> Iterator[str]:
     if _QUOTED.search(text):
         yield "<quoted>"
     if _QUESTION.match(text) or text.endswith("?"):

@@ -37,19 +37,28 @@ class Guest:
         self.name = spec.name
         self._texts = plaque_texts(spec)
         self._lexicon = lexicon
+        self._rarest = max(lexicon.rarity, default=1.0)
         self._embed = embed
 
     def compare(self, request: str, vector: "Vectors | None", other: float) -> Likeness:
-        asked = weigh_all(request, self._lexicon)
+        asked = self._weigh(request)
         words = max((_cosine(asked, known) for known in self._weighed), default=0.0)
         meaning = 0.0
         if vector is not None and self._vectors is not None:
-            meaning = max(nearness(vector, self._vectors), default=0.0)
+            meaning = max(_nearness(vector, self._vectors), default=0.0)
         return Likeness(words, meaning, other)
+
+    def _weigh(self, text: str) -> dict[str, float]:
+        """Like ``Lexicon.weigh``, but words that were never seen count as well, as much as the rarest."""
+        vocabulary, rarity = self._lexicon
+        names = [name for name in features(text) if not name.startswith("~")]
+        found = {name: rarity[vocabulary[name]] if name in vocabulary else self._rarest for name in names}
+        length = math.sqrt(sum(value * value for value in found.values())) or 1.0
+        return {name: value / length for name, value in found.items()}
 
     @cached_property
     def _weighed(self) -> list[dict[str, float]]:
-        return [weigh_all(text, self._lexicon) for text in self._texts]
+        return [self._weigh(text) for text in self._texts]
 
     @cached_property
     def _vectors(self) -> "Vectors | None":
@@ -63,17 +72,7 @@ def plaque_texts(spec: AgentSpec) -> tuple[str, ...]:
     )
 
 
-def weigh_all(text: str, lexicon: Lexicon) -> dict[str, float]:
-    """Like ``Lexicon.weigh``, but words that were never seen count as well, as much as the rarest."""
-    vocabulary, rarity = lexicon
-    rarest = max(rarity, default=1.0)
-    names = [name for name in features(text) if not name.startswith("~")]
-    found = {name: rarity[vocabulary[name]] if name in vocabulary else rarest for name in names}
-    length = math.sqrt(sum(value * value for value in found.values())) or 1.0
-    return {name: value / length for name, value in found.items()}
-
-
-def nearness(vector: "Vectors", others: "Vectors") -> list[float]:
+def _nearness(vector: "Vectors", others: "Vectors") -> list[float]:
     """The cosine with each of the others."""
     import numpy
 
