@@ -14,7 +14,7 @@ from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.models.small.model import SmallModel
 from sestet.models.small.prompt import defuse, reply_schema, sources_of
-from sestet.runtime.delegation import transfer_tool
+from sestet.runtime.delegation import REJECT_TOOL, transfer_tool
 
 READ = Tool(
     "fs_read",
@@ -76,9 +76,10 @@ async def test_an_answer_is_shown_without_its_wrapping() -> None:
     assert shown == reply.text == "Milk.\nBread.\n\nSource: notes.txt"
 
 
-async def test_without_tools_it_writes_as_it_likes() -> None:
+@pytest.mark.parametrize("tools", [(), (REJECT_TOOL,)])
+async def test_without_tools_to_work_with_it_writes_as_it_likes(tools: tuple[Tool, ...]) -> None:
     model = Writer('{"tool": "fs_read"} is how one calls.')
-    request = ASKED._replace(tools=())
+    request = ASKED._replace(tools=tools)
     *_, reply = [item async for item in SmallModel(model, ()).stream(request)]
 
     assert reply == ModelReply('{"tool": "fs_read"} is how one calls.')

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
 
-from sestet.core.agent import TRANSFER, AgentSpec
+from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
@@ -47,6 +47,9 @@ class SmallModel:
         return self._model.name
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        if all(tool.name == REJECT_TASK for tool in request.tools):
+            # Who has no other tool declines whatever it is asked: it may write as it likes.
+            request = request._replace(tools=())
         try:
             async with aclosing(self._read(request)) as items:
                 async for item in items:
@@ -84,7 +87,6 @@ class SmallModel:
     def plain(self, request: ModelRequest) -> ModelRequest:
         """The request as the model is shown it: texts only, and the form of its reply."""
         if not request.tools:
-            # There is nothing to choose from, so it may write as it likes.
             return request._replace(messages=to_plain(request.messages))
         delegates = any(tool.name == TRANSFER for tool in request.tools)
         return ModelRequest(
