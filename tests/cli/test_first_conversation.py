@@ -14,6 +14,10 @@ CONVERSATION = (
     ("remember my sister's birthday is on 4 May", "Remembered: my sister's birthday is on 4 May"),
     ("when is my sister's birthday?", "my sister's birthday is on 4 May (m2"),
     ("what do you know about me?", "my name is Jonas"),
+    ("remember that the wifi code is sunny-42", "Remembered: the wifi code is sunny-42"),
+    ("what is the wifi code?", "On record is:\n- m3 "),
+    ("save the fact that pancakes need buttermilk", "Saved: pancakes need buttermilk"),
+    ("what do pancakes need?", "pancakes need buttermilk (note"),
     ("save in the knowledge base that the office closes at six", "Saved: the office closes at six"),
     ("when does the office close? look it up in the knowledge base", "the office closes at six"),
     (

@@ -29,6 +29,7 @@ _TAG_LENGTH = 40
         "save this knowledge that {content}",
         "save this knowledge: {content}",
         "save the knowledge that {content}",
+        "save the fact that {content}",
         "save {content} under {key}",
         "save {content} as {key} in the knowledge base",
         "add to the knowledge base that {content}",

@@ -10,7 +10,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline.arithmetic import work_out
 from sestet.models.offline.matching import deed_of
 from sestet.models.offline.parameters import cues_of
-from sestet.models.offline.words import clauses_of, stems_of, trim_request
+from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request
 
 WHAT_I_AM = (
     "I am the small model built into Sestet: I recognise requests by their words and run the right "
@@ -93,6 +93,8 @@ class Conversation(NamedTuple):
 
     abilities: Abilities
     said: Sequence[str] = ()
+    #: Facts that were remembered and have to do with the message, a line for each.
+    recalled: Sequence[str] = ()
 
     def small_talk(self, text: str) -> str:
         """The answer to what needs no specialist; empty when it is something else."""
@@ -117,6 +119,8 @@ class Conversation(NamedTuple):
         """The answer to what is no specialist's work; it says at length what it is, once."""
         if answer := self.small_talk(text):
             return answer
+        if self.recalled and is_question(text):
+            return "\n".join(("On record is:", *self.recalled))
         if any(WHAT_I_AM in said for said in self.said):
             return f"{_NO_ANSWER} {_HINT}"
         return f"{_NO_ANSWER} {WHAT_I_AM}\n\n{self.abilities.overview()}"

@@ -4,13 +4,21 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
-from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.message import (
+    AssistantMessage,
+    MemoryMessage,
+    Message,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+)
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.tool import Tool
 from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, for_people
 from sestet.models.offline.course import needs_past, next_step, points_back
 from sestet.models.offline.matching import find_tool, guess_tool, match_tool
 from sestet.models.offline.planning import sketch_plan
+from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request
 from sestet.models.router import DIRECT, Part, Router
 
 #: How like its examples a request has to be for a tool that the router did not think of.
@@ -18,6 +26,7 @@ _MUCH_LIKE = 0.9
 #: From which confidence on the router is believed although nothing else speaks for it.
 _FAIR = 0.6
 _CERTAIN = 0.9
+_POSSIBLE = 0.15
 
 
 class Replies:
@@ -33,7 +42,7 @@ class Replies:
     def to(self, request: ModelRequest) -> ModelReply:
         text, results = _task(request.messages)
         said = [message.text for message in request.messages if isinstance(message, AssistantMessage)]
-        conversation = Conversation(self._abilities, said)
+        conversation = Conversation(self._abilities, said, _recalled(request.messages, text))
         if request.agent not in self._tools:
             return self._orchestrate(text, results, conversation, request.tools)
         if results:
@@ -71,14 +80,28 @@ class Replies:
 
     def _parts(self, text: str, conversation: Conversation) -> Sequence[Part]:
         """Whose work it is: several parts only where each of them is understood by itself."""
+        _, *later = (clause.text for clause in clauses_of(text))
+        if pointing := next(filter(points_back, later), ""):
+            # "When do they close? Look it up" is one request, and its end says whose.
+            return (Part(text, self._owner(pointing)),)
         split = self._router.split(text)
         parts = [Part(part.text, self._foreseen(part.text) or part.agent) for part in split]
-        if pointing := next((part for part in parts[1:] if points_back(part.text)), None):
-            # "When do they close? Look it up" is one request, and its end says whose.
-            return (Part(text, pointing.agent),)
         if len(parts) > 1 and all(self._is_clear(part, conversation) for part in parts):
             return parts
-        return (Part(text, self._owner(text)),)
+        owner = self._owner(text)
+        if conversation.recalled and is_question(text) and not find_tool(text, self._tools.get(owner, ())):
+            # What was remembered is a better answer than that somebody does not understand.
+            owner = DIRECT
+        return (Part(text, owner) if owner != DIRECT or conversation.recalled else self._looked_up(text),)
+
+    def _looked_up(self, text: str) -> Part:
+        """A question that nobody can answer by itself may have its answer on record with somebody."""
+        if is_question(text):
+            request = f"look up {trim_request(text)}"
+            for agent, share in self._router.route(text).scores.items():
+                if share >= _POSSIBLE and match_tool(request, self._tools.get(agent, ())):
+                    return Part(request, agent)
+        return Part(text, DIRECT)
 
     def _is_clear(self, part: Part, conversation: Conversation) -> bool:
         if part.agent == DIRECT:
@@ -120,3 +143,10 @@ def _task(messages: Sequence[Message]) -> tuple[str, list[ToolMessage]]:
     since = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))
     asked = messages[len(messages) - len(since) - 1].text
     return asked, [message for message in reversed(since) if isinstance(message, ToolMessage)]
+
+
+def _recalled(messages: Sequence[Message], asked: str) -> list[str]:
+    """The facts on record beside the message that share a word with it, a line for each."""
+    texts = (message.text for message in messages if isinstance(message, MemoryMessage))
+    lines = (line for text in texts for line in text.splitlines() if line.startswith("- "))
+    return [line for line in lines if stems_of(asked) & stems_of(line)]

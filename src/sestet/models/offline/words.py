@@ -22,6 +22,10 @@ _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
 _SHORTEST_STEM = 3
 
+_QUESTION = re.compile(
+    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have)\b", re.IGNORECASE
+)
+
 #: Words that say nothing about what is wanted.
 COMMON = frozenset(
     """
@@ -54,6 +58,10 @@ class Clause(NamedTuple):
     text: str
     start: int
     end: int
+
+
+def is_question(text: str) -> bool:
+    return "?" in text or _QUESTION.match(trim_request(text)) is not None
 
 
 def trim_request(text: str) -> str:
