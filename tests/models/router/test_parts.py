@@ -2,7 +2,7 @@
 
 import pytest
 
-from sestet.models.router.parts import Part, join_pieces, judge_pieces
+from sestet.models.router.parts import Part, join_pieces, judge_pieces, where_to_look
 
 OWNERS = {
     "read": "operator",
@@ -63,6 +63,21 @@ def test_a_request_for_one_owner_is_left_whole(text: str) -> None:
 def test_a_condition_stays_with_what_it_is_for() -> None:
     parts = split("read a.txt and if it is there, pay Jo")
     assert parts == (Part("read a.txt", "operator"), Part("if it is there, pay Jo", "vault"))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("when do we close? Look it up in the handbook.", "Look it up in the handbook."),
+        ("who is that? please google it", "please google it"),
+        ("read a.txt and look it up", ""),
+        ("when do we close? list the files in this folder", ""),
+        ("is it true?", ""),
+    ],
+)
+def test_a_question_with_where_to_look_is_one_request(text: str, hint: str) -> None:
+    assert where_to_look(text) == hint
+    assert not hint or split(text) == ()
 
 
 def test_neighbouring_pieces_of_one_owner_are_one_part() -> None:

@@ -21,6 +21,11 @@ _CONTENT = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
 _ASKING = re.compile(
     r"(?:(?:please|just|first|could you|can you|would you|will you)\b[\s,]*)+", re.IGNORECASE
 )
+# "When do we close? Look it up in the handbook": who is to be asked stands behind the question.
+_WHERE_TO_LOOK = re.compile(
+    r"\?\s+((?:please\s+|just\s+)?(?:look|search|check|find|google)\s(?:[^.?!;]*\s)?(?:it|that|this|them)\b[^?;]*)$",
+    re.IGNORECASE,
+)
 _CONDITION = frozenset({"if", "when", "once", "unless", "while", "because", "since", "as", "after", "before"})
 _FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 #: How probable the owner of a part must be; to answer something at once is what a mere rest looks like.
@@ -50,6 +55,12 @@ class _Span(NamedTuple):
     end: int
     #: Whether it begins a sentence of its own.
     is_sentence: bool
+
+
+def where_to_look(request: str) -> str:
+    """The sentence that says where a question is to be looked up, if one stands behind it; else nothing."""
+    found = _WHERE_TO_LOOK.search(request) if len(request) <= _MOST_CHARACTERS else None
+    return found[1] if found else ""
 
 
 def judge_pieces(request: str, scores: Callable[[str], Mapping[str, float]]) -> list[Piece]:
@@ -96,12 +107,14 @@ def _cut(request: str) -> list[_Span]:
 def _join_rests(request: str, spans: list[_Span]) -> list[_Span]:
     """What does not begin like a request goes to what stands before; after a condition or a lone word too."""
     openings = _openings() | _CONDITION
+    hint = where_to_look(request)
     joined: list[_Span] = []
     is_open = False
     for span in spans:
         text = request[span.start : span.end]
         first = _first_word(text)
-        if joined and (is_open or not (span.is_sentence or first in openings)):
+        is_rest = not (span.is_sentence or first in openings) or text == hint
+        if joined and (is_open or is_rest):
             joined[-1] = joined[-1]._replace(end=span.end)
             is_open = False
         else:

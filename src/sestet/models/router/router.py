@@ -9,7 +9,7 @@ from sestet.core.agent import AgentSpec
 from sestet.models.router.bank import DIRECT, Example
 from sestet.models.router.encoder import EncoderMissingError, open_encoder
 from sestet.models.router.guests import Guest
-from sestet.models.router.parts import Part, join_pieces, judge_pieces
+from sestet.models.router.parts import Part, join_pieces, judge_pieces, where_to_look
 from sestet.models.router.sentences import SentenceModel
 from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
 from sestet.models.router.words import Evidence, WordModel
@@ -87,6 +87,7 @@ class Router:
         return all(piece.agent == agent or piece.chance < 0.5 for piece in pieces)
 
     def _scores(self, request: str) -> dict[str, float]:
+        request = where_to_look(request) or request
         tuning, agents = self._tuning, self._weights.header["agents"]
         totals = [tuning["words"] * log for log in _log_softmax(self._words.scores(request))]
         vector = None
