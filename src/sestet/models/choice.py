@@ -15,6 +15,9 @@ from sestet.models.named import LOCAL, OFFLINE, NamedModel
 if TYPE_CHECKING:
     from sestet.models.router import Router
 
+#: A request that the orchestrator is less likely to answer itself is a task, whoever's it is.
+_HARDLY = 0.05
+
 
 class Models:
     """The model of each agent: its own where the settings name one, else everybody's."""
@@ -105,8 +108,12 @@ class Models:
         return SmallModel(model, self._specs, self._sure_owner)
 
     def _sure_owner(self, request: str) -> str:
+        from sestet.models.small.model import DIRECT, TASK
+
         route = self.router.route(request)
-        return route.agent if route.sure else ""
+        if route.sure:
+            return route.agent
+        return TASK if route.scores.get(DIRECT, 1.0) < _HARDLY else ""
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):

@@ -182,6 +182,7 @@ def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
         ("direct", [], True),
         ("", ["operator", "planner"], True),
         ("vault", ["operator", "planner"], True),
+        ("task", ["operator", "planner"], False),
     ],
 )
 def test_where_the_owner_is_certain_the_orchestrator_has_no_other_choice(

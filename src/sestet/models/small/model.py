@@ -20,6 +20,8 @@ from sestet.models.small.stream import AnswerStream
 _log = logging.getLogger("sestet.models")
 #: The owner of what the orchestrator answers itself.
 DIRECT = "direct"
+#: Some specialist owns it, and it is not certain which.
+TASK = "task"
 
 
 def _nobody(request: str) -> str:
@@ -30,7 +32,7 @@ class SmallModel:
     """Another model that has no calls of its own, or none that can be relied on: they are made in text.
 
     ``owner_of`` tells whose work a request is, where that is certain without asking any model: the name of an
-    agent, ``direct`` for an answer of the orchestrator's own, else nothing.
+    agent, ``task`` for some agent, ``direct`` for an answer of the orchestrator's own, else nothing.
     """
 
     def __init__(
@@ -108,6 +110,8 @@ class SmallModel:
                 tools = ()
             elif owner in _agents(request.tools):
                 tools, may_answer = tuple(_only(tool, owner) for tool in request.tools), False
+            elif owner == TASK:
+                may_answer = False
         return reply_schema(tools, sources_of(request.messages), may_answer=may_answer)
 
     async def close(self) -> None:
