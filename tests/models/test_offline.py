@@ -187,6 +187,13 @@ async def test_parts_that_stand_alone_are_each_done_as_they_were_said(tmp_path: 
     assert calls(events) == [("fs_list", {}), ("memory_remember", {"fact": "I like thyme"})]
 
 
+async def test_a_part_that_could_go_on_for_ever_ends_where_the_next_begins(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, "remember that I like thyme, and list the files here")
+
+    assert calls(events) == [("memory_remember", {"fact": "I like thyme"}), ("fs_list", {})]
+
+
 async def test_a_question_with_where_to_look_is_one_request(tmp_path: Path) -> None:
     async with sestet.open({}, home=tmp_path) as app:
         await say(app, "save this knowledge: the office closes at six")

@@ -83,7 +83,7 @@ class Replies:
         _, *later = (clause.text for clause in clauses_of(text))
         if pointing := next(filter(points_back, later), ""):
             # "When do they close? Look it up" is one request, and its end says whose.
-            return (Part(text, self._owner(pointing)),)
+            return (Part(text, self._foreseen(text) or self._owner(pointing)),)
         split = self._router.split(text)
         parts = [Part(part.text, self._foreseen(part.text) or part.agent) for part in split]
         if len(parts) > 1 and all(self._is_clear(part, conversation) for part in parts):
