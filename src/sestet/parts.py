@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sestet.agents import NAMES, room_tools
 from sestet.config import Settings
@@ -9,7 +10,6 @@ from sestet.core.agent import Agent
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
-from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.turn import Limits
@@ -29,6 +29,9 @@ from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
 from sestet.storage.predicates import Predicates
+
+if TYPE_CHECKING:
+    from sestet.runtime.fast_route import FastRoute
 
 
 def available_tools(
@@ -107,10 +110,12 @@ def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
     return Policy(settings.policy.block, tuple(allowed), careful)
 
 
-def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
+def fast_route(settings: Settings, models: Models, root: Agent) -> "FastRoute | None":
     """What sends sure requests straight to their owner, if that is wished for."""
     wanted = settings.agent.fast_route
     # Without a model to save the call of, there is nothing to be gained.
     if wanted == "off" or not models.is_real(root.name):
         return None
+    from sestet.runtime.fast_route import FastRoute
+
     return FastRoute(lambda: models.router, only_measured=wanted == "auto")

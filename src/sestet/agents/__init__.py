@@ -1,9 +1,9 @@
 """The rooms: one folder a specialist, with its plaque (AGENT.md) and its tools."""
 
+import os
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from pkgutil import iter_modules
 
 from sestet.agents._shared.plaque import read_plaque
 from sestet.core.agent import AgentSpec
@@ -34,7 +34,9 @@ def room_tools(name: str) -> tuple[Tool, ...]:
     """Every tool that lies in a room, in the order of its modules."""
     room = import_module(f"{__name__}.{name}")
     found: list[Tool] = []
-    for info in iter_modules(room.__path__):
-        module = import_module(f"{room.__name__}.{info.name}")
+    for file in sorted(os.listdir(_HERE / name)):
+        if not file.endswith(".py") or file == "__init__.py":
+            continue
+        module = import_module(f"{room.__name__}.{file.removesuffix('.py')}")
         found += (value for value in vars(module).values() if isinstance(value, Tool))
     return tuple(found)

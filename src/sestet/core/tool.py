@@ -1,10 +1,21 @@
 """A tool as a value, and the decorator that makes one from a typed, documented async function."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
-from typing import Literal, TypeAlias, TypedDict, Unpack, get_type_hints, overload
+from types import FunctionType
+from typing import (
+    Any,
+    Literal,
+    TypeAlias,
+    TypedDict,
+    TypeGuard,
+    Unpack,
+    cast,
+    get_type_hints,
+    overload,
+)
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
@@ -129,37 +140,70 @@ def tool(
     """
 
     def make(function: ToolFunction) -> Tool:
-        return replace(_describe(function), **declared)
+        return _describe(function, declared)
 
     return make if function is None else make(function)
 
 
-def _describe(function: ToolFunction) -> Tool:
+def _describe(function: ToolFunction, declared: Declared) -> Tool:
     name = getattr(function, "__name__", repr(function))
     if not inspect.iscoroutinefunction(function):
         raise DefinitionError(f"tool '{name}' must be an 'async def' function")
     description = inspect.cleandoc(function.__doc__ or "")
     if not description:
         raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads")
-    hints = get_type_hints(function, include_extras=True)
+    hints = _hints(function)
     needs: list[type] = []
     properties: dict[str, JsonValue] = {}
     required: list[str] = []
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name not in hints:
-            raise DefinitionError(f"tool '{name}': the argument '{parameter.name}' needs a type")
-        if parameter.kind is parameter.POSITIONAL_ONLY:
-            needs.append(hints[parameter.name])
+    for argument, is_injected, default in _parameters(function):
+        if argument not in hints:
+            raise DefinitionError(f"tool '{name}': the argument '{argument}' needs a type")
+        if is_injected:
+            needs.append(hints[argument])
             continue
         try:
-            schema = schema_of(hints[parameter.name])
+            schema = schema_of(hints[argument])
         except TypeError as error:
-            raise DefinitionError(f"tool '{name}', argument '{parameter.name}': {error}") from error
-        if parameter.default is parameter.empty:
-            required.append(parameter.name)
-        elif parameter.default is not None:
-            schema["default"] = parameter.default
-        properties[parameter.name] = schema
+            raise DefinitionError(f"tool '{name}', argument '{argument}': {error}") from error
+        if default is inspect.Parameter.empty:
+            required.append(argument)
+        elif default is not None:
+            schema["default"] = cast("JsonValue", default)
+        properties[argument] = schema
     if CallInfo in needs[1:]:
         raise DefinitionError(f"tool '{name}': CallInfo must be its first parameter")
-    return Tool(name, description, object_schema(properties, required), function, tuple(needs))
+    return Tool(name, description, object_schema(properties, required), function, tuple(needs), **declared)
+
+
+def _parameters(function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
+    """The name of each parameter, whether it stands before the ``/``, and its default.
+
+    Read off the code where that is all there is to it: ``inspect`` takes several times as long.
+    """
+    if not _is_plain(function):
+        for found in inspect.signature(function).parameters.values():
+            yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
+        return
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    given = function.__defaults__ or ()
+    first = code.co_argcount - len(given)
+    defaults = dict(zip(names[first:], given, strict=False)) | (function.__kwdefaults__ or {})
+    for index, name in enumerate(names):
+        yield name, index < code.co_posonlyargcount, defaults.get(name, inspect.Parameter.empty)
+
+
+def _is_plain(function: ToolFunction) -> TypeGuard[FunctionType]:
+    """Neither a method nor a wrapper, and with no ``*`` or ``**`` for whatever else may come."""
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+        return False
+    return not function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+
+
+def _hints(function: ToolFunction) -> Mapping[str, Any]:  # Any: a type may be any object
+    """The types of the arguments; those that are written as texts are looked up."""
+    written: Mapping[str, Any] = getattr(function, "__annotations__", {})
+    if any(isinstance(hint, str) for hint in written.values()):
+        return get_type_hints(function, include_extras=True)
+    return written

@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError
@@ -22,16 +23,18 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.message import MemoryMessage, UserMessage
+from sestet.core.message import MemoryMessage, ToolCall, UserMessage
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
 from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
+
+if TYPE_CHECKING:
+    from sestet.runtime.fast_route import FastRoute
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -60,7 +63,7 @@ class Runner:
         #: Is told the session of every turn that has ended, when its reader has everything.
         self.after_turn: Callable[[str], None] = lambda session_id: None
         #: Decides on the first delegation without a model, where it is sure; None: a model always does.
-        self.fast_route: FastRoute | None = None
+        self.fast_route: "FastRoute | None" = None  # noqa: UP037 - it is loaded where it is wanted
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -150,8 +153,7 @@ class Runner:
         try:
             run = self._open_conversation(turn)
             async with asyncio.timeout(turn.seconds_left):
-                routed = await routed_call(turn, run, self.fast_route)
-                outcome = await self._steps.work(turn, run, routed)
+                outcome = await self._steps.work(turn, run, await self._route(turn, run))
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
@@ -167,6 +169,14 @@ class Runner:
             end = TurnFailed(turn.stamp(root), "failed", _apology(cause))
         if turn.error is None:
             turn.record(end)
+
+    async def _route(self, turn: Turn, run: AgentRun) -> ToolCall | None:
+        """The first delegation, where code decides on it; None: a model does."""
+        if self.fast_route is None and turn.replay.routed is None:
+            return None
+        from sestet.runtime.fast_route import routed_call
+
+        return await routed_call(turn, run, self.fast_route)
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
         past = self._history.before(turn.session_id, turn.number)
