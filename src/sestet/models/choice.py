@@ -1,6 +1,6 @@
 """Which model each agent has."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from threading import Thread
@@ -15,8 +15,8 @@ from sestet.models.named import LOCAL, OFFLINE, NamedModel
 if TYPE_CHECKING:
     from sestet.models.router import Router
 
-#: A request that the orchestrator is less likely to answer itself is a task, whoever's it is.
-_HARDLY = 0.05
+#: On the routing set, one owner in five hundred is less probable than this; few others are more.
+_POSSIBLE = 0.02
 
 
 class Models:
@@ -105,15 +105,11 @@ class Models:
     def _small(self, model: Model) -> Model:
         from sestet.models.small.model import SmallModel
 
-        return SmallModel(model, self._specs, self._sure_owner)
+        return SmallModel(model, self._specs, self._possible_owners)
 
-    def _sure_owner(self, request: str) -> str:
-        from sestet.models.small.model import DIRECT, TASK
-
-        route = self.router.route(request)
-        if route.sure:
-            return route.agent
-        return TASK if route.scores.get(DIRECT, 1.0) < _HARDLY else ""
+    def _possible_owners(self, request: str) -> Collection[str]:
+        scores = self.router.route(request).scores
+        return [name for name, share in scores.items() if share >= _POSSIBLE]
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):

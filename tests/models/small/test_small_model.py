@@ -176,19 +176,20 @@ def test_a_reply_may_be_a_call_of_a_tool_that_is_offered_or_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("owner", "names", "may_answer"),
+    ("owners", "names", "may_answer"),
     [
-        ("operator", ["operator"], False),
-        ("direct", [], True),
-        ("", ["operator", "planner"], True),
-        ("vault", ["operator", "planner"], True),
-        ("task", ["operator", "planner"], False),
+        (["operator"], ["operator"], False),
+        (["direct"], [], True),
+        ([], ["operator", "planner"], True),
+        (["vault"], ["operator", "planner"], True),
+        (["planner", "operator", "vault"], ["operator", "planner"], False),
+        (["planner", "direct"], ["planner"], True),
     ],
 )
-def test_where_the_owner_is_certain_the_orchestrator_has_no_other_choice(
-    owner: str, names: list[str], may_answer: bool
+def test_the_orchestrator_chooses_among_those_whose_work_it_may_be(
+    owners: list[str], names: list[str], may_answer: bool
 ) -> None:
-    small = SmallModel(Writer(), default_specs(), lambda request: owner)
+    small = SmallModel(Writer(), default_specs(), lambda request: owners)
     request = ModelRequest("orchestrator", "You route.", (UserMessage("read the file"),), (TRANSFER,))
     schema = json.dumps(small.plain(request).schema)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import cast
@@ -20,26 +20,24 @@ from sestet.models.small.stream import AnswerStream
 _log = logging.getLogger("sestet.models")
 #: The owner of what the orchestrator answers itself.
 DIRECT = "direct"
-#: Some specialist owns it, and it is not certain which.
-TASK = "task"
 
 
-def _nobody(request: str) -> str:
-    return ""
+def _anybody(request: str) -> Collection[str]:
+    return ()
 
 
 class SmallModel:
     """Another model that has no calls of its own, or none that can be relied on: they are made in text.
 
-    ``owner_of`` tells whose work a request is, where that is certain without asking any model: the name of an
-    agent, ``task`` for some agent, ``direct`` for an answer of the orchestrator's own, else nothing.
+    ``owners_of`` tells whose work a request may be, without asking any model: names of agents, and ``direct``
+    for an answer of the orchestrator's own; nothing: anybody's.
     """
 
     def __init__(
-        self, model: Model, specs: Sequence[AgentSpec], owner_of: Callable[[str], str] = _nobody
+        self, model: Model, specs: Sequence[AgentSpec], owners_of: Callable[[str], Collection[str]] = _anybody
     ) -> None:
         self._model = model
-        self._owner_of = owner_of
+        self._owners_of = owners_of
         self._prompt = SmallPrompt(specs)
         #: Whether its replies are held to a schema.
         self._held = True
@@ -100,18 +98,18 @@ class SmallModel:
         )
 
     def _schema(self, request: ModelRequest, delegates: bool) -> JsonObject:
-        """What the reply may be. Where the owner is certain, a small orchestrator has no other choice."""
+        """What the reply may be. A small orchestrator may only choose among those whose work it may be."""
         last, tools, may_answer = request.messages[-1], request.tools, True
         if repeats_itself(request.messages):
             tools = ()
         if delegates and isinstance(last, UserMessage):
-            owner = self._owner_of(last.text)
-            if owner == DIRECT:
+            owners = self._owners_of(last.text)
+            here = [name for name in _agents(request.tools) if name in owners]
+            if here:
+                tools = tuple(_only(tool, here) for tool in request.tools)
+                may_answer = DIRECT in owners
+            elif DIRECT in owners:
                 tools = ()
-            elif owner in _agents(request.tools):
-                tools, may_answer = tuple(_only(tool, owner) for tool in request.tools), False
-            elif owner == TASK:
-                may_answer = False
         return reply_schema(tools, sources_of(request.messages), may_answer=may_answer)
 
     async def close(self) -> None:
@@ -125,10 +123,10 @@ def _agents(tools: Sequence[Tool]) -> Sequence[str]:
     return cast("Sequence[str]", properties["agent_name"]["enum"])
 
 
-def _only(tool: Tool, agent_name: str) -> Tool:
-    """The same tool with one agent to choose from."""
+def _only(tool: Tool, agent_names: Sequence[str]) -> Tool:
+    """The same tool with these agents to choose from."""
     if tool.name != TRANSFER:
         return tool
     properties = cast("Mapping[str, JsonObject]", tool.parameters["properties"])
-    named = {**properties["agent_name"], "enum": [agent_name]}
+    named = {**properties["agent_name"], "enum": list(agent_names)}
     return replace(tool, parameters={**tool.parameters, "properties": {**properties, "agent_name": named}})
