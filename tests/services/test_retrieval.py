@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sestet.core.label import CLEAN, Label, Origin
@@ -239,6 +239,7 @@ def test_the_same_passages_give_the_same_answer_in_whatever_order_they_were_stor
 
 
 @given(query=st.text() | st.from_regex(r'["\'*^(){}:+\-\x00 a-zNEAROT]*'))
+@example(query=":A\x000")
 @settings(max_examples=300)
 def test_no_query_whatsoever_is_an_error(stocked: Retrieval, query: str) -> None:
     asyncio.run(stocked.retrieve(query))

@@ -188,7 +188,9 @@ def _passage(
 
 def _names(text: str) -> Iterable[str]:
     """Everything in a text that could be the name of a node: its words, and runs of them."""
-    words = [word.strip(_PUNCTUATION) for word in node_key(text).split()[:_WORDS_OF_A_PASSAGE]]
+    # SQLite takes a name to end at its first zero: another one would be found.
+    parts = node_key(text.replace("\0", " ")).split()[:_WORDS_OF_A_PASSAGE]
+    words = [word.strip(_PUNCTUATION) for word in parts]
     for start in range(len(words)):
         for length in range(1, _WORDS_OF_A_NODE + 1):
             name = " ".join(words[start : start + length]).strip()
