@@ -1,6 +1,7 @@
 """The sentence encoder of the full variant: all-MiniLM-L6-v2, its weights read as data and run in numpy."""
 
 import hashlib
+import os
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -128,6 +129,8 @@ class Encoder:
 
 def open_encoder() -> Encoder:
     """The encoder of the installed package, if it is the one that was chosen."""
+    # Numpy, loaded below, starts threads that else spin while they wait: half of all that loading costs.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     # Found without being imported: none of the package's code runs.
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
