@@ -1,5 +1,6 @@
 """Records are compared, hashed and shown by their values."""
 
+import inspect
 import pickle
 import sys
 from collections.abc import Iterator
@@ -64,6 +65,16 @@ def test_a_record_survives_the_way_to_another_process() -> None:
     sent = pickle.dumps(House("Oslo", 2))
 
     assert pickle.loads(sent) == House("Oslo", 2)  # noqa: S301 - our own
+
+
+def test_a_record_that_was_never_made_shows_its_signature() -> None:
+    @record
+    class Boat(Values):
+        name: str
+        sails: int = 2
+
+    assert str(inspect.signature(Boat)) == "(name: str, sails: int = 2) -> None"
+    assert str(inspect.signature(Boat)) == "(name: str, sails: int = 2) -> None"
 
 
 @pytest.fixture

@@ -21,10 +21,20 @@ class Label(Values):
     sources: tuple[str, ...] = ()
 
     def __or__(self, other: "Label") -> "Label":
-        if other is self or not (other.untrusted or other.private or other.sources):
+        if other.adds_nothing_to(self):
             return self
+        if self.adds_nothing_to(other):
+            return other
         sources = tuple(dict.fromkeys((*self.sources, *other.sources)))[:_MOST_SOURCES]
         return Label(self.untrusted or other.untrusted, self.private or other.private, sources)
+
+    def adds_nothing_to(self, other: "Label") -> bool:
+        """Whether joining this one to the other leaves the other as it is."""
+        return (
+            self.untrusted <= other.untrusted
+            and self.private <= other.private
+            and all(source in other.sources for source in self.sources)
+        )
 
 
 #: The person's own words.

@@ -45,6 +45,7 @@ def record(cls: type[T]) -> type[T]:
     namespace["__slots__"] = tuple(names)
     namespace["__match_args__"] = (*names_of(cls.__bases__[0]), *names)
     namespace["__init__"] = _init_first
+    namespace["__signature__"] = _SIGNATURE
     namespace[_FIELDS] = _Unbuilt(cls)
     return cast("type[T]", type(cls)(cls.__name__, cls.__bases__, namespace))
 
@@ -67,6 +68,17 @@ class _Unbuilt:
                 if cls.__dict__.get(_FIELDS) is self:
                     _build(cls, self.written)
         return getattr(owner, _FIELDS)
+
+
+class _Signature:
+    """Builds the record before ``inspect`` looks at its ``__init__``."""
+
+    def __get__(self, instance: object, owner: type) -> object:
+        getattr(owner, _FIELDS)
+        raise AttributeError("__signature__")
+
+
+_SIGNATURE = _Signature()
 
 
 def _init_first(self: object, *args: object, **kwargs: object) -> None:

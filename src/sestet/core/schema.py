@@ -110,62 +110,60 @@ def object_schema(properties: Mapping[str, JsonValue], required: Sequence[str] =
     return schema
 
 
-def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ()) -> Iterator[Problem]:
+def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ()) -> list[Problem]:
     """Everything that is wrong with ``value``, in reading order."""
     options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
     if options:
-        attempts = [list(find_problems(option, value, path)) for option in options]
-        if all(attempts):
-            yield from attempts[0]
-        return
-    kind = schema.get("type")
-    kinds = [kind] if isinstance(kind, str) else list(cast("Sequence[str]", kind or ()))
-    if kinds and not any(is_of_type(value, name) for name in kinds):
-        yield Problem(path, f"expected {' or '.join(kinds)}, got {_show(value)}")
-        return
+        attempts = [find_problems(option, value, path) for option in options]
+        return attempts[0] if all(attempts) else []
+    kind = cast("str | Sequence[str] | None", schema.get("type"))
+    if kind and not is_of_type(value, kind):
+        expected = kind if isinstance(kind, str) else " or ".join(kind)
+        return [Problem(path, f"expected {expected}, got {_show(value)}")]
+    found: list[Problem] = []
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
     if choices and value not in choices:
-        shown = ", ".join(str(choice) for choice in choices)
-        yield Problem(
-            path, f"expected one of {shown}, got {_show(value)}{suggest(str(value), map(str, choices))}"
-        )
-    yield from _range_problems(schema, value, path)
+        shown, near = ", ".join(map(str, choices)), suggest(str(value), map(str, choices))
+        found.append(Problem(path, f"expected one of {shown}, got {_show(value)}{near}"))
     if isinstance(value, dict):
-        yield from _object_problems(schema, cast("dict[str, object]", value), path)
-    elif isinstance(value, (list, tuple)) and "items" in schema:
-        for index, item in enumerate(cast("Sequence[object]", value)):
-            yield from find_problems(cast("JsonObject", schema["items"]), item, (*path, str(index)))
+        found += _object_problems(schema, cast("dict[str, object]", value), path)
+    elif isinstance(value, (list, tuple)):
+        if "items" in schema:
+            for index, item in enumerate(cast("Sequence[object]", value)):
+                found += find_problems(cast("JsonObject", schema["items"]), item, (*path, str(index)))
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        found += _range_problems(schema, value, path)
+    return found
 
 
-def _object_problems(
-    schema: JsonObject, value: dict[str, object], path: tuple[str, ...]
-) -> Iterator[Problem]:
+def _object_problems(schema: JsonObject, value: dict[str, object], path: tuple[str, ...]) -> list[Problem]:
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     extra = schema.get("additionalProperties", True)
-    for name in cast("Sequence[str]", schema.get("required", ())):
-        if name not in value:
-            yield Problem((*path, name), "is required")
+    required = cast("Sequence[str]", schema.get("required", ()))
+    found = [Problem((*path, name), "is required") for name in required if name not in value]
     for name, item in value.items():
         if name in properties:
-            yield from find_problems(properties[name], item, (*path, name))
+            found += find_problems(properties[name], item, (*path, name))
         elif isinstance(extra, Mapping):
-            yield from find_problems(cast("JsonObject", extra), item, (*path, name))
+            found += find_problems(cast("JsonObject", extra), item, (*path, name))
         elif extra is False:
-            yield Problem((*path, name), f"is not known{suggest(name, properties)}")
+            found.append(Problem((*path, name), f"is not known{suggest(name, properties)}"))
+    return found
 
 
-def _range_problems(schema: JsonObject, value: object, path: tuple[str, ...]) -> Iterator[Problem]:
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return
+def _range_problems(schema: JsonObject, value: float, path: tuple[str, ...]) -> list[Problem]:
     low, high = schema.get("minimum"), schema.get("maximum")
     if isinstance(low, (int, float)) and value < low:
-        yield Problem(path, f"must be at least {low}, got {value}")
+        return [Problem(path, f"must be at least {low}, got {value}")]
     if isinstance(high, (int, float)) and value > high:
-        yield Problem(path, f"must be at most {high}, got {value}")
+        return [Problem(path, f"must be at most {high}, got {value}")]
+    return []
 
 
-def is_of_type(value: object, name: str) -> bool:
-    """Whether a Python value is of a JSON type; a bool is never a number."""
+def is_of_type(value: object, name: str | Sequence[str]) -> bool:
+    """Whether a Python value is of a JSON type, or of one of several; a bool is never a number."""
+    if not isinstance(name, str):
+        return any(is_of_type(value, each) for each in name)
     if isinstance(value, bool):
         return name == "boolean"
     return isinstance(value, _PYTHON_TYPES.get(name, (object,)))

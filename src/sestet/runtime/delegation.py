@@ -83,7 +83,7 @@ def read_transfer(turn: Turn, root: Agent, tool: Tool, call: ToolCall) -> Transf
         return Refusal(say("wrong_name", name=shown, names=names), mistake=True)
     # The name was found although it may be spelt otherwise; the rest has to fit the schema.
     arguments = {**call.arguments, "agent_name": agent.name}
-    if problems := list(find_problems(tool.parameters, arguments)):
+    if problems := find_problems(tool.parameters, arguments):
         told = "; ".join(f"{problem.where} {problem.message}" for problem in problems)
         return Refusal(say("bad_arguments", tool=TRANSFER, problems=told), mistake=True)
     request = str(arguments["request"]).strip()

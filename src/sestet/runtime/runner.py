@@ -7,7 +7,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from sestet.core.agent import Agent
@@ -68,38 +67,37 @@ class Runner:
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
-        return self._follow(self._plan_new(session_id, text, can_ask))
+        require_usable(session_id, text)
+        # Half characters can be stored by no database and read by no model.
+        text = text.encode("utf-8", "replace").decode()
+        return self._follow(
+            session_id,
+            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask),
+        )
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that was paused, or cut off by a crash."""
-        return self._follow(self._plan_rest(turn_id, can_ask))
+        row = self._turn(turn_id)
+        return self._follow(row.session_id, lambda: self._plan_rest(row, can_ask))
 
-    @asynccontextmanager
-    async def _plan_new(self, session_id: str, text: str, can_ask: bool) -> AsyncGenerator[TurnPlan]:
-        require_usable(session_id, text)
+    def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
+        self._require_open(row.id)
+        past = replay(self._journal.events_of(row.id))
+        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past)
+
+    async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
+        """The events of a turn as they are written; its session is held from its plan to its end."""
         async with self._locks.hold(session_id):
-            # Half characters can be stored by no database and read by no model.
-            text = text.encode("utf-8", "replace").decode()
-            yield TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask)
-
-    @asynccontextmanager
-    async def _plan_rest(self, turn_id: str, can_ask: bool) -> AsyncGenerator[TurnPlan]:
-        async with self._open_turn(turn_id) as row:
-            past = replay(self._journal.events_of(turn_id))
-            yield TurnPlan(row.session_id, row.number, past.text, can_ask, turn_id, past)
-
-    async def _follow(self, planning: AbstractAsyncContextManager[TurnPlan]) -> AsyncGenerator[Event]:
-        """The events of a turn as they are written; its session is held until it has ended."""
-        async with planning as plan:
-            turn = Turn(plan, self._journal, self._limits)
+            turn = Turn(plan(), self._journal, self._limits)
             stamp = turn.stamp("user")
             turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
             task = asyncio.create_task(self._conduct(turn))
             task.add_done_callback(lambda task: _close(turn, task))
             self._running[turn.session_id] = (turn, task)
             try:
-                async for event in turn.events():
-                    yield event
+                while await turn.has_news():
+                    while turn.unread:
+                        yield turn.unread.popleft()
                 if turn.error is not None:
                     raise turn.error
             finally:
@@ -114,25 +112,24 @@ class Runner:
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
-        async with self._open_turn(turn_id) as row:
-            stamp = Stamp(
-                row.session_id, turn_id, self._journal.last_seq(turn_id) + 1, "user", "", time.time()
-            )
-            self._journal.append(TurnCancelled(stamp))
+        row = self._turn(turn_id)
+        async with self._locks.hold(row.session_id):
+            self._require_open(turn_id)
+            seq = self._journal.last_seq(turn_id) + 1
+            self._journal.append(TurnCancelled(Stamp(row.session_id, turn_id, seq, "user", "", time.time())))
             self.after_turn(row.session_id)
 
-    @asynccontextmanager
-    async def _open_turn(self, turn_id: str) -> AsyncGenerator[TurnRow]:
-        """A turn that has not ended, with its session held."""
+    def _turn(self, turn_id: str) -> TurnRow:
         row = self._journal.turn(turn_id)
         if row is None:
             raise PersonError(f"there is no turn '{turn_id}'")
-        async with self._locks.hold(row.session_id):
-            # Whoever holds the lock is alone with the session: a turn that counts as running was cut off.
-            state = self._journal.turn_state(turn_id)
-            if state not in ("running", "paused"):
-                raise PersonError(f"the turn '{turn_id}' has already {state}")
-            yield row
+        return row
+
+    def _require_open(self, turn_id: str) -> None:
+        """Whoever holds the session is alone with it: a turn that counts as running was cut off."""
+        state = self._journal.turn_state(turn_id)
+        if state not in ("running", "paused"):
+            raise PersonError(f"the turn '{turn_id}' has already {state}")
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session, with everything that works for it."""

@@ -140,7 +140,7 @@ def _argument_problems(tool: Tool, call: ToolCall) -> str:
 
 def _is_fixed(tool: Tool, value: JsonValue) -> bool:
     """A result that cannot carry anybody's text leaves the label as it is."""
-    return tool.fixed_result is not None and not any(find_problems(tool.fixed_result, value))
+    return tool.fixed_result is not None and not find_problems(tool.fixed_result, value)
 
 
 def _as_text(value: JsonValue) -> str:

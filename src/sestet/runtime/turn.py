@@ -4,7 +4,6 @@ import asyncio
 import os
 import time
 from collections import Counter, deque
-from collections.abc import AsyncIterator
 from typing import NamedTuple
 
 from sestet.core.agent import Agent
@@ -122,7 +121,8 @@ class Turn:
         self._journal = journal
         #: What happened since it was started or resumed, without the pieces of streamed text.
         self.log: list[Event] = []
-        self._unread: deque[Event] = deque()
+        #: Events that are written, and that nobody has read.
+        self.unread: deque[Event] = deque()
         self._unwritten = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
@@ -139,17 +139,14 @@ class Turn:
             return
         self._journal.stage(event, self, sync=sync)
         self._unwritten += 1
-        self._keep(event)
+        if not isinstance(event, TextStreamed):
+            self.log.append(event)
 
     def show(self, event: Event) -> None:
         """Hand on an event that was written together with something else."""
-        self._keep(event)
-        self._unread.append(event)
+        self.log.append(event)
+        self.unread.append(event)
         self._wake()
-
-    def _keep(self, event: Event) -> None:
-        if not isinstance(event, TextStreamed):
-            self.log.append(event)
 
     async def settle(self) -> None:
         """Go on only when all that was recorded is written: before an effect, and before a model is paid."""
@@ -168,7 +165,7 @@ class Turn:
 
     def on_written(self, event: Event) -> None:
         self._unwritten -= 1
-        self._unread.append(event)
+        self.unread.append(event)
         self._wake()
 
     def on_failed(self, error: StorageError) -> None:
@@ -180,18 +177,19 @@ class Turn:
         self._wake()
 
     def _wake(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
+        news, self._news = self._news, None
+        # A reader that went away has cancelled it.
+        if news is not None and not news.done():
+            news.set_result(None)
 
-    async def events(self) -> AsyncIterator[Event]:
-        """Every event as it is written, until the turn is closed or the storage fails."""
-        while True:
-            while self._unread:
-                yield self._unread.popleft()
+    async def has_news(self) -> bool:
+        """Wait for events to be written and unread; False when the turn is closed, or the storage failed."""
+        while not self.unread:
             if self.error is not None or (self._closed and not self._unwritten):
-                return
+                return False
             self._news = asyncio.get_running_loop().create_future()
             await self._news
+        return True
 
     def spend_model_call(self) -> None:
         """Count a model call, and refuse one that the limits no longer allow."""

@@ -23,10 +23,8 @@ Value: TypeAlias = str | int | float | bytes | None
 class Rows(list[tuple[Any, ...]]):  # Any: what a column holds is known to the store that reads it
     """The whole answer of a statement: nothing is left open that would keep others from writing."""
 
-    def __init__(self, rows: Iterable[tuple[Any, ...]], count: int) -> None:
-        super().__init__(rows)
-        #: How many rows were written.
-        self.rowcount = count
+    #: How many rows were written.
+    rowcount = 0
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return self[0] if self else None
@@ -60,7 +58,9 @@ class Database:
         """Run one statement; what SQLite complains about becomes an error for the person."""
         try:
             cursor = self.connection.execute(statement, values)
-            return Rows(cursor.fetchall(), cursor.rowcount)
+            rows = Rows(cursor.fetchall())
+            rows.rowcount = cursor.rowcount
+            return rows
         except sqlite3.Error as error:
             raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
 
@@ -68,6 +68,13 @@ class Database:
         """Run one statement for each row."""
         try:
             self.connection.executemany(statement, rows)
+        except sqlite3.Error as error:
+            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+
+    def _run(self, statement: str) -> None:
+        """Run a statement that has neither values nor an answer."""
+        try:
+            self.connection.execute(statement)
         except sqlite3.Error as error:
             raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
 
@@ -104,19 +111,19 @@ class Database:
     def transaction(self, *, sync: bool = False) -> Generator[None]:
         """All of the writes inside, or none; with ``sync``, on the disk itself before it returns."""
         if sync and not self._power:
-            self.execute("PRAGMA synchronous = FULL")
+            self._run("PRAGMA synchronous = FULL")
         try:
-            self.execute("BEGIN IMMEDIATE")
+            self._run("BEGIN IMMEDIATE")
             yield
-            self.execute("COMMIT")
+            self._run("COMMIT")
         except BaseException:
             # A disk that is full has often rolled back by itself.
             if self.connection.in_transaction:
-                self.execute("ROLLBACK")
+                self._run("ROLLBACK")
             raise
         finally:
             if sync and not self._power:
-                self.execute("PRAGMA synchronous = NORMAL")
+                self._run("PRAGMA synchronous = NORMAL")
 
     def close(self) -> None:
         self.connection.close()

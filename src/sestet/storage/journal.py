@@ -7,7 +7,7 @@ What all running turns record within one round of the event loop is written in o
 import asyncio
 import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol, cast
+from typing import NamedTuple, Protocol, TypeAlias, cast
 
 from sestet.core.errors import StorageError
 from sestet.core.event import (
@@ -28,17 +28,16 @@ from sestet.core.event import (
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
-from sestet.core.record import Values, names_of, record
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Rows
+
+Columns: TypeAlias = tuple[str | int | float, ...]
 
 _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
 _NEVER = 2**62
 _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
-_FIELDS: dict[type, tuple[str, ...]] = {
-    **{event: event_fields(event) for event in EVENTS},
-    **{record: names_of(record) for record in (ToolCall, Usage, Label)},
-}
+_FIELDS: dict[type[Event], tuple[str, ...]] = {event: event_fields(event) for event in EVENTS}
 #: Of a result that was recorded before results had labels: the worst.
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -78,7 +77,6 @@ class Writer(Protocol):
 
 class _Staged(NamedTuple):
     event: Event
-    columns: tuple[str | int | float, ...]
     writer: Writer | None
 
 
@@ -94,15 +92,14 @@ class Journal:
 
     def stage(self, event: Event, writer: Writer, *, sync: bool = False) -> None:
         """Have one event written before the event loop comes back to any task that is waiting now."""
-        staged = _Staged(event, _columns(event), writer)
         if not self._staged:
             asyncio.get_running_loop().call_soon(self.commit)
-        self._staged.append(staged)
+        self._staged.append(_Staged(event, writer))
         self._sync = self._sync or sync
 
     def append(self, event: Event) -> None:
         """Write one event at once; when this returns, a killed process no longer loses it."""
-        error = self._try_to_write([_Staged(event, _columns(event), None)], sync=False)
+        error = self._try_to_write([_Staged(event, None)], sync=False)
         if error is not None:
             raise error
 
@@ -125,68 +122,72 @@ class Journal:
     def _try_to_write(self, staged: list[_Staged], sync: bool) -> StorageError | None:
         try:
             with self._database.transaction(sync=sync):
-                self._write(staged)
+                settled = self._write(staged)
         except StorageError as error:
             return error
         except Exception as bug:
             # Somebody waits for every event, so whatever it was has to reach them.
             return StorageError(f"the journal could not be written: {type(bug).__name__}: {bug}")
-        for event, _, _ in staged:
-            if type(event) in _STATES:
-                self._pieces.pop(event.stamp.turn_id, None)
+        for turn_id in settled:
+            self._pieces.pop(turn_id, None)
         return None
 
-    def _write(self, staged: list[_Staged]) -> None:
-        """The events, and what follows from them."""
-        whole = {
-            (event.stamp.turn_id, event.stamp.delegation_id): event.stamp.seq
-            for event, _, _ in staged
-            if isinstance(event, ModelCalled)
-        }
-        rows: list[tuple[str | int | float, ...]] = []
-        for event, columns, _ in staged:
-            stamp = event.stamp
-            if isinstance(event, TurnStarted):
-                self._open_turn(event)
-            elif isinstance(event, TextStreamed):
-                if stamp.seq < whole.get((stamp.turn_id, stamp.delegation_id), 0):
-                    # The whole reply goes in with it, so the piece is not needed.
-                    continue
-                self._pieces.setdefault(stamp.turn_id, set()).add(stamp.delegation_id)
-            elif isinstance(event, ModelCalled):
+    def _write(self, staged: list[_Staged]) -> list[str]:
+        """The events, and what follows from them; the turns whose state has changed."""
+        rows: list[Columns] = []
+        started: list[TurnStarted] = []
+        states: list[tuple[str, str]] = []
+        pieces: dict[tuple[str, str], list[Event]] = {}
+        for event, _ in staged:
+            kind, stamp = type(event), event.stamp
+            if kind is TextStreamed:
+                pieces.setdefault((stamp.turn_id, stamp.delegation_id), []).append(event)
+                continue
+            rows.append(_columns(event))
+            if kind is ModelCalled:
+                # The whole reply goes in, so the pieces it was streamed in are not needed.
+                pieces.pop((stamp.turn_id, stamp.delegation_id), None)
                 self._fold_text(stamp)
-            elif (state := _STATES.get(type(event))) is not None:
-                self._mark_turn(stamp, state)
-            rows.append(columns)
+            elif isinstance(event, TurnStarted):
+                started.append(event)
+            elif kind in _STATES:
+                states.append((_STATES[kind], stamp.turn_id))
+                if kind is TurnResumed:
+                    self._drop_text(stamp)
+        for (turn_id, delegation_id), texts in pieces.items():
+            self._pieces.setdefault(turn_id, set()).add(delegation_id)
+            rows += map(_columns, texts)
+        if started:
+            self._open_turns(started)
+        if states:
+            self._database.execute_many("UPDATE turns SET state = ? WHERE id = ?", states)
         self._database.execute_many(_INSERT, rows)
+        return [turn_id for _, turn_id in states]
 
     def insert(self, event: Event) -> None:
         """Write one event inside a transaction of the caller's."""
         self._database.execute(_INSERT, _columns(event))
 
-    def _open_turn(self, event: TurnStarted) -> None:
-        stamp = event.stamp
-        self._database.execute(
+    def _open_turns(self, started: list[TurnStarted]) -> None:
+        self._database.execute_many(
             """INSERT INTO sessions VALUES (?, ?, ?, ?)
                ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at""",
-            (stamp.session_id, " ".join(event.text.split())[:_TITLE_LENGTH], stamp.at, stamp.at),
+            [(e.stamp.session_id, _title(e.text), e.stamp.at, e.stamp.at) for e in started],
         )
-        self._database.execute(
+        self._database.execute_many(
             """INSERT INTO turns
-               SELECT ?, ?, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?""",
-            (stamp.turn_id, stamp.session_id, stamp.session_id),
+               SELECT ?1, ?2, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?2""",
+            [(e.stamp.turn_id, e.stamp.session_id) for e in started],
         )
 
-    def _mark_turn(self, stamp: Stamp, state: str) -> None:
-        self._database.execute("UPDATE turns SET state = ? WHERE id = ?", (state, stamp.turn_id))
-        if state == "running":
-            # The model that was cut off is asked again, so what it had said does not count.
-            self._database.execute(
-                "DELETE FROM events WHERE turn_id = ? AND kind = 'text_streamed'", (stamp.turn_id,)
-            )
+    def _drop_text(self, stamp: Stamp) -> None:
+        """The model that was cut off is asked again, so what it had said does not count."""
+        self._database.execute(
+            "DELETE FROM events WHERE turn_id = ? AND kind = 'text_streamed'", (stamp.turn_id,)
+        )
 
     def _fold_text(self, stamp: Stamp) -> None:
-        """The whole reply is written, so the pieces it was streamed in are no longer needed."""
+        """Take out the pieces of a reply that were written before it was whole."""
         if stamp.delegation_id not in self._pieces.get(stamp.turn_id, ()):
             return
         self._database.execute(
@@ -256,7 +257,7 @@ def _decoded(rows: Rows) -> Iterator[Event]:
 
 
 def _tell(staged: list[_Staged], error: StorageError | None) -> None:
-    for event, _, writer in staged:
+    for event, writer in staged:
         if writer is None:
             continue
         if error is None:
@@ -265,7 +266,11 @@ def _tell(staged: list[_Staged], error: StorageError | None) -> None:
             writer.on_failed(error)
 
 
-def _columns(event: Event) -> tuple[str | int | float, ...]:
+def _title(text: str) -> str:
+    return " ".join(text.split())[:_TITLE_LENGTH]
+
+
+def _columns(event: Event) -> Columns:
     stamp = event.stamp
     return (
         stamp.turn_id,
@@ -284,7 +289,26 @@ def encode(event: Event) -> str:
 
 
 def _as_dict(value: object) -> dict[str, object]:
-    return {name: getattr(value, name) for name in _FIELDS[type(value)]}
+    """What events are made of, beside texts and numbers. Written out, because a turn has a dozen of them."""
+    match value:
+        case Usage():
+            return {
+                "input_tokens": value.input_tokens,
+                "output_tokens": value.output_tokens,
+                "nano_dollars": value.nano_dollars,
+                "cached_tokens": value.cached_tokens,
+            }
+        case ToolCall():
+            return {
+                "name": value.name,
+                "arguments": value.arguments,
+                "id": value.id,
+                "malformed": value.malformed,
+            }
+        case Label():
+            return {"untrusted": value.untrusted, "private": value.private, "sources": value.sources}
+        case _:
+            raise TypeError(f"no event holds a {type(value).__name__}")
 
 
 _to_json = json.JSONEncoder(default=_as_dict, check_circular=False).encode

@@ -8,8 +8,6 @@ import fcntl
 import hashlib
 import os
 import struct
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 from sestet.storage.database import storage_errors
@@ -23,7 +21,8 @@ _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 class _Place:
     """The waiting line of one session within this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, session_id: str) -> None:
+        self.byte = _byte(session_id)
         self.lock = asyncio.Lock()
         self.users = 0
 
@@ -36,23 +35,40 @@ class SessionLocks:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._places: dict[str, _Place] = {}
 
-    @asynccontextmanager
-    async def hold(self, session_id: str) -> AsyncGenerator[None]:
-        """Wait until the session is free, and keep it."""
-        place = self._places.setdefault(session_id, _Place())
+    def hold(self, session_id: str) -> "_Hold":
+        """Wait until the session is free, and keep it: ``async with locks.hold(session_id)``."""
+        return _Hold(self, session_id)
+
+    async def take(self, session_id: str) -> None:
+        """Wait until the session is free; what was taken has to be given back."""
+        place = self._places.get(session_id)
+        if place is None:
+            place = self._places[session_id] = _Place(session_id)
         place.users += 1
         try:
-            async with place.lock:
-                byte = _byte(session_id)
-                await self._take(byte)
-                try:
-                    yield
-                finally:
-                    self._set(byte, fcntl.F_UNLCK)
+            await place.lock.acquire()
+            try:
+                await self._take(place.byte)
+            except BaseException:
+                place.lock.release()
+                raise
+        except BaseException:
+            self._leave(session_id, place)
+            raise
+
+    def give_back(self, session_id: str) -> None:
+        """Let the next one have the session."""
+        place = self._places[session_id]
+        try:
+            self._set(place.byte, fcntl.F_UNLCK)
         finally:
-            place.users -= 1
-            if not place.users:
-                del self._places[session_id]
+            place.lock.release()
+            self._leave(session_id, place)
+
+    def _leave(self, session_id: str, place: _Place) -> None:
+        place.users -= 1
+        if not place.users:
+            del self._places[session_id]
 
     def is_free(self, session_id: str) -> bool:
         """Whether no turn of the session is running, here or in another process, at this moment."""
@@ -79,6 +95,22 @@ class SessionLocks:
 
     def close(self) -> None:
         os.close(self._file)
+
+
+class _Hold:
+    """One stay in a session, for ``async with``."""
+
+    __slots__ = ("_locks", "_session_id")
+
+    def __init__(self, locks: SessionLocks, session_id: str) -> None:
+        self._locks = locks
+        self._session_id = session_id
+
+    async def __aenter__(self) -> None:
+        await self._locks.take(self._session_id)
+
+    async def __aexit__(self, *error: object) -> None:
+        self._locks.give_back(self._session_id)
 
 
 def _byte(session_id: str) -> int:

@@ -1,7 +1,8 @@
 """How far each session was observed. The mark is stored itself, and never derived from what came of it."""
 
+import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.event import Event, TurnFinished, TurnStarted
@@ -76,12 +77,23 @@ class ObservedStore:
         ).fetchone()
         return row[0] if row else 0
 
+    def may_have(self, session_ids: Sequence[str], characters: int) -> list[str]:
+        """Those of the sessions that may have so many characters to be observed: cheap after every turn."""
+        rows = self._database.execute(
+            """SELECT value FROM json_each(?)
+               LEFT JOIN observed ON observed.session_id = value
+               WHERE value IN (SELECT session_id FROM passed_over) OR
+                   (SELECT coalesce(sum(length(data)), 0) FROM log
+                    WHERE log.session_id = value AND log.number > coalesce(observed.number, 0)
+                    AND kind IN ('turn_started', 'turn_finished')) >= ?""",
+            (json.dumps(session_ids), characters),
+        )
+        return [session_id for (session_id,) in rows]
+
     def unobserved(self, session_id: str, characters: int) -> Unobserved | None:
         """The oldest turns that hold so many characters; None while there are not enough of them."""
         mark = upto = self.mark(session_id)
         late = self._late(session_id)
-        if not late and self._most_characters(session_id, mark) < characters:
-            return None
         after = self._turns_after(session_id, mark)
         still_open = {turn_id: number for turn_id, number, state in after if state in _OPEN}
         numbers = {turn_id: number for turn_id, number, state in after if state not in _OPEN}
@@ -161,15 +173,6 @@ class ObservedStore:
         ).only()
         last = self._database.execute("SELECT problem FROM memory_work ORDER BY id DESC LIMIT 1").fetchone()
         return WorkSum(runs, Usage(read, written, dollars), last[0] if last else "")
-
-    def _most_characters(self, session_id: str, mark: int) -> int:
-        """At least as many as there are: cheap to know after every turn."""
-        (characters,) = self._database.execute(
-            """SELECT coalesce(sum(length(data)), 0) FROM log
-               WHERE session_id = ? AND number > ? AND kind IN ('turn_started', 'turn_finished')""",
-            (session_id, mark),
-        ).only()
-        return characters
 
     def _turns_after(self, session_id: str, mark: int) -> list[tuple[str, int, str]]:
         """What the person wants forgotten is not observed later."""

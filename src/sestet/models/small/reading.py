@@ -91,7 +91,7 @@ def _bare(value: JsonObject, tools: Mapping[str, Tool]) -> ToolCall | None:
     fitting: list[ToolCall] = []
     for tool in tools.values():
         arguments = repair_arguments(tool.parameters, value) if value else None
-        if arguments and not any(find_problems(tool.parameters, arguments)):
+        if arguments and not find_problems(tool.parameters, arguments):
             fitting.append(ToolCall(tool.name, arguments))
     return fitting[0] if len(fitting) == 1 else None
 

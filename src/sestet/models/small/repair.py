@@ -24,7 +24,7 @@ def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None
     if not isinstance(arguments, Mapping):
         return _only_argument(schema, cast("JsonValue", arguments))
     given = {str(name): value for name, value in cast("JsonObject", arguments).items()}
-    if not any(find_problems(schema, given)):
+    if not find_problems(schema, given):
         return given
     return _repair_object(schema, _unwrapped(schema, given))
 
@@ -77,15 +77,15 @@ def _repair_object(schema: JsonObject, given: JsonObject) -> JsonObject:
 
 def _is_nothing(schema: JsonObject, value: JsonValue) -> bool:
     """An optional argument that was written down without a value."""
-    return value is None and any(find_problems(schema, None))
+    return value is None and bool(find_problems(schema, None))
 
 
 def _repair_value(schema: JsonObject, value: JsonValue) -> JsonValue:
-    if not any(find_problems(schema, value)):
+    if not find_problems(schema, value):
         return value
     if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
         attempts = [_repair_value(option, value) for option in options]
-        fitting = (each for each in attempts if not any(find_problems(schema, each)))
+        fitting = (each for each in attempts if not find_problems(schema, each))
         return next(fitting, value)
     if choices := cast("Sequence[JsonValue]", schema.get("enum", ())):
         return _choice(choices, value)
@@ -136,7 +136,7 @@ def _array(schema: JsonObject, value: JsonValue) -> JsonValue:
     if isinstance(value, (list, tuple)):
         return [_repair_value(items, item) for item in cast("Sequence[JsonValue]", value)]
     single = _repair_value(items, value)
-    return value if any(find_problems(items, single)) else [single]
+    return value if find_problems(items, single) else [single]
 
 
 def _object(schema: JsonObject, value: JsonValue) -> JsonValue:

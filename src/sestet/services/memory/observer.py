@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import NamedTuple
 
 from sestet.core.errors import SestetError, StorageError
@@ -29,6 +30,8 @@ _log = logging.getLogger(__name__)
 _LOCK = "\0observer"
 #: Seconds between the end of a turn and the look at it.
 _MOMENT = 0.2
+#: Sessions that are looked at together: a reply that is being written does not wait for more.
+_AT_ONCE = 50
 #: Seconds that a program which ends may wait for a model.
 _GRACE = 5.0
 _FIRST_PAUSE = 60.0
@@ -53,6 +56,7 @@ class Observer:
         self._locks = locks
         self._writer = writer
         self._thresholds = thresholds
+        self._characters = thresholds.observe_tokens * CHARACTERS_PER_TOKEN
         self._observations = ObservationStore(database)
         self._observed = ObservedStore(database, Journal(database))
         #: Sessions to look at; None until those are known that an earlier process has left.
@@ -101,11 +105,13 @@ class Observer:
         self._sessions |= self._fresh
         self._fresh = {}
         while self._sessions and not self._is_resting("observe"):
-            session_id = next(iter(self._sessions))
-            if await self._observe(session_id):
-                self._may_reflect = True
-                return True
-            self._sessions.pop(session_id, None)
+            some = list(islice(self._sessions, _AT_ONCE))
+            for session_id in self._observed.may_have(some, self._characters):
+                if await self._observe(session_id):
+                    self._may_reflect = True
+                    return True
+            for session_id in some:
+                self._sessions.pop(session_id, None)
             await asyncio.sleep(0)
         if self._may_reflect and not self._is_resting("reflect"):
             self._may_reflect = await self._reflect()
@@ -113,12 +119,11 @@ class Observer:
         return False
 
     async def _observe(self, session_id: str) -> bool:
-        characters = self._thresholds.observe_tokens * CHARACTERS_PER_TOKEN
-        if self._observed.unobserved(session_id, characters) is None:
+        if self._observed.unobserved(session_id, self._characters) is None:
             return False
         # One at a time over all processes, so that no model is paid for the same work twice.
         async with self._locks.hold(_LOCK):
-            batch = self._observed.unobserved(session_id, characters)
+            batch = self._observed.unobserved(session_id, self._characters)
             if batch is None:
                 return False
             try:

@@ -135,7 +135,7 @@ def _item(number: int, line: str) -> Item:
         values = json.loads(line)
     except ValueError as error:
         raise PersonError(f"line {number}: not JSON: {error}") from error
-    if problems := list(find_problems(_LINE, values)):
+    if problems := find_problems(_LINE, values):
         raise PersonError(" ".join(f"line {number}: {problems[0].where} {problems[0].message}".split()))
     if not is_storable(json.dumps(values, ensure_ascii=False)):
         raise PersonError(f"line {number}: it holds characters that are not text")
