@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from sestet.agents import NAMES, default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
@@ -14,6 +14,7 @@ from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise
 from sestet.core.errors import ConfigError
 from sestet.core.event import Event
 from sestet.core.model import Model
+from sestet.core.record import Values, record
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
 
 
-class Additions(NamedTuple):
+@record
+class Additions(Values):
     """What a program that embeds the assistant adds to it."""
 
     tools: Sequence[Tool] = ()

@@ -17,7 +17,7 @@ from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, su
 FILE_NAME = "sestet.yaml"
 _PREFIX = "SESTET_"
 _NOT_SETTINGS = ("SESTET_HOME",)
-_VARIABLE = re.compile(r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}")
+_VARIABLE = r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -170,7 +170,7 @@ def _interpolated(
             reading.problems[path] = f"the environment variable '{match['name']}' is not set"
         return found or ""
 
-    text = _VARIABLE.sub(replacement, value)
+    text = re.sub(_VARIABLE, replacement, value)
     if schema.get("writeOnly") is True:
         return Secret(text, reading.file, *variables[:1])
     return read_as(schema, text) if variables else text

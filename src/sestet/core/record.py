@@ -14,24 +14,24 @@ class Values:
     __slots__ = ()
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _values(self) == _values(other)
+        return isinstance(other, Values) and type(self) is type(other) and self.as_dict() == other.as_dict()
 
     def __hash__(self) -> int:
         # The first value tells most of them apart, and unlike some of the others it can be hashed.
-        return hash((type(self), next(iter(_values(self).values()), None)))
+        return hash((type(self), next(iter(self.as_dict().values()), None)))
 
     def __repr__(self) -> str:
-        shown = (f"{name}={value!r}" for name, value in _values(self).items())
+        shown = (f"{name}={value!r}" for name, value in self.as_dict().items())
         return f"{type(self).__name__}({', '.join(shown)})"
+
+    def as_dict(self) -> dict[str, object]:
+        """The values by the names of their fields."""
+        return {name: getattr(self, name) for name in names_of(type(self))}
 
 
 def names_of(record: type) -> tuple[str, ...]:
     """The names of all fields of a record."""
     return getattr(record, "__match_args__", ())
-
-
-def _values(record: object) -> dict[str, object]:
-    return {name: getattr(record, name) for name in names_of(type(record))}
 
 
 @dataclass_transform(frozen_default=True)

@@ -7,10 +7,9 @@ REJECT = "[REJECT]"
 # Decoration that models put around the marker.
 _DECORATION = " \t\r\n*_`>\"'#"
 # A promise, a verb of handing over, and the rest of that sentence.
-_ANNOUNCED = re.compile(
+_ANNOUNCED = (
     r"\b(?:i'll|i will|i'm|i am|i've|i have|let me)\b[^.!?\n]{0,30}?"
-    r"\b(?:hand|pass|transfer|delegat|forward|rout|send|sent|ask|consult)\w*\b(?P<rest>[^.!?\n]*)",
-    re.IGNORECASE,
+    r"\b(?:hand|pass|transfer|delegat|forward|rout|send|sent|ask|consult)\w*\b(?P<rest>[^.!?\n]*)"
 )
 
 
@@ -25,7 +24,8 @@ def rejection(text: str) -> str | None:
 def announces_transfer(text: str, agent_names: tuple[str, ...]) -> bool:
     """Whether the text claims a hand-over to an agent or a specialist."""
     known = {*(name.casefold() for name in agent_names), "specialist", "agent", "colleague"}
-    sentences = _ANNOUNCED.finditer(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    plain = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    sentences = re.finditer(_ANNOUNCED, plain, re.IGNORECASE)
     return any(known.intersection(re.findall(r"[\w-]+", match["rest"].casefold())) for match in sentences)
 
 

@@ -34,7 +34,8 @@ _SHOWN_WORDS = 6
 _PUNCTUATION = ".,;:!?()[]{}'\"`*_"
 
 
-class Passage(NamedTuple):
+@record
+class Passage(Values):
     """A text that was found, where it stands, why, and how well it fits: 1 is first by words and meaning."""
 
     text: str

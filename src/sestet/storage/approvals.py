@@ -1,13 +1,13 @@
 """Questions to a person about one exact call, and the standing answers they gave."""
 
-import hashlib
 import json
 import time
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 from sestet.core.errors import PersonError
 from sestet.core.event import ApprovalRequested, ToolCalled
+from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -19,7 +19,8 @@ State: TypeAlias = Literal["pending", "approved", "denied", "used"]
 _STATES: dict[Decision, State] = {"approve": "approved", "deny": "denied"}
 
 
-class Question(NamedTuple):
+@record
+class Question(Values):
     """A call that waits for a decision, or has one."""
 
     id: str
@@ -39,7 +40,8 @@ class Question(NamedTuple):
     scope: Scope
 
 
-class Grant(NamedTuple):
+@record
+class Grant(Values):
     """A standing answer: this agent may call this tool with these targets."""
 
     id: int
@@ -169,7 +171,9 @@ def canonical(value: object) -> str:
 
 def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:
     """What a decision is bound to: this tool, these exact arguments, this session."""
-    return hashlib.sha256(canonical([session_id, tool, arguments]).encode()).hexdigest()
+    from hashlib import sha256
+
+    return sha256(canonical([session_id, tool, arguments]).encode()).hexdigest()
 
 
 def sources_of(question: Question) -> tuple[str, ...]:

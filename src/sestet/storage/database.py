@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sestet.core.errors import StorageError
-from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
-#: What all migrations add up to.
+#: How many migrations there are; they are read only where one is missing.
+VERSION = 12
+#: What all of them add up to.
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
 
@@ -94,18 +95,19 @@ class Database:
     def _migrate(self) -> None:
         with self.transaction():
             (version,) = self.connection.execute("PRAGMA user_version").fetchone()
-            if version > len(MIGRATIONS):
+            if version > VERSION:
                 raise StorageError(
                     f"{self.path}: was written by a newer Sestet "
-                    f"(schema {version}, this one knows {len(MIGRATIONS)}); update Sestet, "
+                    f"(schema {version}, this one knows {VERSION}); update Sestet, "
                     "or choose another directory with SESTET_HOME"
                 )
+            if version == VERSION:
+                return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
+            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else _migrations_after(version)
             for statement in chain.from_iterable(map(_statements, scripts)):
                 self.connection.execute(statement)
-            if scripts:
-                self.connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+            self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
     def transaction(self, *, sync: bool = False) -> Generator[None]:
@@ -138,6 +140,12 @@ def storage_errors(path: Path) -> Generator[None]:
         raise StorageError(
             f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error
+
+
+def _migrations_after(version: int) -> Sequence[str]:
+    from sestet.storage.migrations import MIGRATIONS
+
+    return MIGRATIONS[version:]
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -35,7 +35,8 @@ class KnowledgeRow(NamedTuple):
     label: Label
 
 
-class KnowledgeVersion(NamedTuple):
+@record
+class KnowledgeVersion(Values):
     """What an entry held once; ``previous`` is the version that it replaced."""
 
     version: int

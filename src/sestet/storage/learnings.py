@@ -1,15 +1,16 @@
 """Lessons: what to do when something happens again."""
 
 import time
-from typing import NamedTuple
 
 from sestet.core.label import Label, Origin
+from sestet.core.record import Values, record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_columns, label_from
 
 
-class LearningRow(NamedTuple):
+@record
+class LearningRow(Values):
     id: int
     trigger: str
     fix: str

@@ -5,7 +5,6 @@ The kernel lets go of the lock when its process dies, so a crash never leaves a 
 
 import asyncio
 import fcntl
-import hashlib
 import os
 import struct
 from pathlib import Path
@@ -114,5 +113,7 @@ class _Hold:
 
 
 def _byte(session_id: str) -> int:
-    digest = hashlib.blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=7).digest()
+    from hashlib import blake2b
+
+    digest = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=7).digest()
     return int.from_bytes(digest, "big")

@@ -1,7 +1,6 @@
 """Keeping knowledge, and finding it again."""
 
 from collections.abc import Iterable
-from hashlib import sha256
 from typing import Annotated
 
 from sestet.agents._shared.text import checked, day, given
@@ -122,5 +121,7 @@ def _first_words(content: str) -> str:
     if len(words) <= _DERIVED_KEY_LENGTH:
         return words.rstrip(".")
     # The fingerprint keeps two texts that begin alike from replacing each other.
+    from hashlib import sha256
+
     fingerprint = sha256(content.encode()).hexdigest()[:8]
     return f"{words[:_DERIVED_KEY_LENGTH].rsplit(' ', 1)[0]}… {fingerprint}"

@@ -158,14 +158,14 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
 
 def describe_question(question: Question) -> dict[str, object]:
     """A question as JSON: its own columns, with arguments, pattern and sources as values."""
-    described: dict[str, object] = question._asdict()
+    described: dict[str, object] = question.as_dict()
     for name in ("arguments", "pattern", "sources"):
         described[name] = json.loads(str(described[name]))
     return described
 
 
 def describe_grant(grant: Grant) -> dict[str, object]:
-    return {**grant._asdict(), "pattern": json.loads(grant.pattern), "session_id": grant.session_id or None}
+    return {**grant.as_dict(), "pattern": json.loads(grant.pattern), "session_id": grant.session_id or None}
 
 
 def age(at: float) -> str:

