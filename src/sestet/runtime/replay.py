@@ -42,7 +42,7 @@ class Replay:
         self.nudged: set[str] = set()
         self.results: dict[str, DelegationFinished] = {}
         self.model_calls: Counter[str] = Counter()
-        self.tool_calls: dict[str, Counter[str]] = {}
+        self.tool_calls: dict[str, list[str]] = {}
         # By call.
         self.intents: set[str] = set()
         self.answers: dict[str, ToolFinished] = {}
@@ -74,6 +74,10 @@ class Replay:
                 return False
 
 
+#: Of every new turn. Nothing is ever added to a replay but by ``replay``.
+NOTHING_DONE = Replay()
+
+
 def replay(events: Iterable[Event]) -> Replay:
     """Index the events of one turn."""
     found = Replay()
@@ -100,7 +104,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
-                found.tool_calls.setdefault(event.delegation_id, Counter())[event.call.name] += 1
+                found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)
                 found.milliseconds += event.milliseconds
             case ApprovalRequested():
                 found.questions[event.call.id] = event

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections import Counter, deque
+from collections import defaultdict, deque
 from typing import NamedTuple
 
 from sestet.core.agent import Agent
@@ -12,7 +12,7 @@ from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message
 from sestet.core.model import Usage
-from sestet.runtime.replay import Replay
+from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
 
@@ -60,7 +60,7 @@ class AgentRun:
         #: Wrong names or malformed arguments in a row.
         self.mistakes = 0
         #: How often each exact call was made.
-        self.repeats: Counter[str] = Counter()
+        self.repeats: dict[str, int] = defaultdict(int)
         #: How many calls the model has asked for.
         self.calls = 0
 
@@ -81,7 +81,7 @@ class TurnPlan(NamedTuple):
     can_ask: bool = True
     #: Empty: a new one.
     id: str = ""
-    replay: Replay | None = None
+    replay: Replay = NOTHING_DONE
 
 
 def _new_id() -> str:
@@ -99,15 +99,15 @@ class Turn:
         self.text = plan.text
         self.can_ask = plan.can_ask
         self.limits = limits
-        self.resumed = plan.replay is not None
-        self.replay = plan.replay or Replay()
+        self.resumed = bool(plan.id)
+        self.replay = plan.replay
         #: The person's own words, as far as they are still in the conversation.
         self.user_words = plan.text
         self.rounds = 0
         self.usage = Usage()
         #: Agents that declined; they are not asked again in this turn.
         self.struck_off: set[str] = set()
-        self.tool_calls: Counter[str] = Counter()
+        self.tool_calls: dict[str, int] = defaultdict(int)
         #: Questions that have to be decided before the turn can go on.
         self.waiting_for: list[str] = []
         #: Running delegations, and those that the person stopped.
@@ -209,7 +209,8 @@ class Turn:
     def count_past(self, delegation_id: str) -> None:
         """Count what a delegation used that was over before the turn was resumed."""
         self._model_calls += self.replay.model_calls[delegation_id]
-        self.tool_calls.update(self.replay.tool_calls.get(delegation_id, {}))
+        for tool in self.replay.tool_calls.get(delegation_id, ()):
+            self.tool_calls[tool] += 1
 
     @property
     def milliseconds(self) -> float:
