@@ -90,3 +90,12 @@ class ScriptError(ModelError):
 
 class LimitError(SestetError):
     """A limit of the turn was reached; the text names it."""
+
+
+def told(error: BaseException) -> str:
+    """The kind of an error and what it says; not every one that others raise can say anything."""
+    name = type(error).__name__
+    try:
+        return f"{name}: {error}".removesuffix(": ")
+    except Exception:
+        return name

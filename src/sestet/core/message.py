@@ -1,10 +1,14 @@
 """What a model reads and writes: the messages of one context."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from sestet.core.record import Values, record
-from sestet.core.schema import JsonObject
+from sestet.core.schema import JsonObject, JsonValue
+
+#: Longer numbers are written and read by no JSON library: 4,300 digits.
+_MOST_BITS = 14_000
 
 
 @record
@@ -43,6 +47,40 @@ class MemoryMessage(NamedTuple):
     """What is remembered that has to do with the next user message; data, and nobody's request."""
 
     text: str
+
+
+def whole(text: str) -> str:
+    """The text with a mark for each half character: no database stores these, and no model reads them."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def plain(value: object) -> JsonValue:
+    """A value as JSON holds it, with whole characters; ``TypeError`` or ``ValueError`` where it cannot."""
+    if isinstance(value, str):
+        return whole(value)
+    if value is None or isinstance(value, (bool, float)):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _MOST_BITS:
+            raise ValueError("a number is too long")
+        return value
+    if isinstance(value, Mapping):
+        return plain_object(cast("object", value))
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in cast("Sequence[object]", value)]
+    raise TypeError(f"a {type(value).__name__} is no JSON")
+
+
+def plain_object(values: object) -> dict[str, JsonValue]:
+    """The same of an object, whose names are texts."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"a {type(values).__name__} is no object")
+    found: dict[str, JsonValue] = {}
+    for name, value in cast("Mapping[object, object]", values).items():
+        if not isinstance(name, str):
+            raise TypeError(f"a {type(name).__name__} is no name")
+        found[whole(name)] = plain(value)
+    return found
 
 
 Message: TypeAlias = MemoryMessage | UserMessage | AssistantMessage | ToolMessage

@@ -4,14 +4,14 @@ import logging
 import time
 from contextlib import aclosing
 
-from sestet.core.errors import ModelError, SestetError
+from sestet.core.errors import ModelError, StorageError, told
 from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
-from sestet.core.message import ToolCall
+from sestet.core.message import ToolCall, plain_object, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta
 from sestet.core.tool import Tool
 from sestet.runtime.compaction import shortened
 from sestet.runtime.reading import RejectFilter
-from sestet.runtime.turn import AgentRun, Turn
+from sestet.runtime.turn import AgentRun, Turn, is_stopped_by
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -30,8 +30,6 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
     except ModelError as error:
         _make_room(turn, run, model, error)
         reply = await _ask(turn, run, model, tools)
-    calls = tuple(ToolCall(c.name, c.arguments, run.new_call_id(), c.malformed) for c in reply.calls)
-    reply = ModelReply(reply.text, calls, reply.usage, reply.model or model.name)
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
     turn.record(ModelCalled(stamp, reply.model, reply.text, reply.calls, reply.usage, milliseconds))
@@ -39,7 +37,7 @@ async def ask_model(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, 
 
 
 async def _ask(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
-    """One reply, its text shown as it comes."""
+    """One reply as it is recorded, its text shown as it comes."""
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     visible = RejectFilter()
     reply: ModelReply | None = None
@@ -53,15 +51,28 @@ async def _ask(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...])
                         turn.record(ModelRetried(turn.stamp(run.agent.name, run.delegation_id), *item))
                     case ModelReply():
                         reply = item
-    except SestetError:
+        if reply is None:
+            raise ModelError(f"'{model.name}' ended without a reply")
+        _show(turn, run, visible.rest())
+        calls = tuple(_with_id(run, call) for call in reply.calls)
+        return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name)
+    except (ModelError, StorageError):
         raise
-    except Exception as error:
+    # A library may give up with anything, even with what would end this process.
+    except BaseException as error:
+        if is_stopped_by(error):
+            raise
         _log.exception("the model '%s' raised", model.name)
-        raise ModelError(f"'{model.name}': {type(error).__name__}: {error}") from error
-    if reply is None:
-        raise ModelError(f"'{model.name}' ended without a reply")
-    _show(turn, run, visible.rest())
-    return reply
+        raise ModelError(whole(f"'{model.name}': {told(error)}")) from error
+
+
+def _with_id(run: AgentRun, call: ToolCall) -> ToolCall:
+    """A call under an id of our own, with arguments that JSON can hold."""
+    try:
+        arguments, malformed = plain_object(call.arguments), whole(call.malformed)
+    except (TypeError, ValueError, RecursionError) as error:
+        arguments, malformed = {}, str(error)
+    return ToolCall(whole(call.name), arguments, run.new_call_id(), malformed)
 
 
 def _make_room(turn: Turn, run: AgentRun, model: Model, error: ModelError) -> None:
@@ -85,4 +96,4 @@ def _spent(turn: Turn, run: AgentRun, reply: ModelReply) -> ModelReply:
 
 def _show(turn: Turn, run: AgentRun, text: str) -> None:
     if text:
-        turn.record(TextStreamed(turn.stamp(run.agent.name, run.delegation_id), text))
+        turn.record(TextStreamed(turn.stamp(run.agent.name, run.delegation_id), whole(text)))

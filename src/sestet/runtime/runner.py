@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING
 
 from sestet.core.agent import Agent
-from sestet.core.errors import PersonError, StorageError
+from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
     Event,
     MemoryRecalled,
@@ -22,7 +22,7 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.message import MemoryMessage, ToolCall, UserMessage
+from sestet.core.message import MemoryMessage, ToolCall, UserMessage, whole
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.history import History
@@ -68,8 +68,7 @@ class Runner:
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
         require_usable(session_id, text)
-        # Half characters can be stored by no database and read by no model.
-        text = text.encode("utf-8", "replace").decode()
+        text = whole(text)
         return self._follow(
             session_id,
             lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask),
@@ -92,7 +91,7 @@ class Runner:
             stamp = turn.stamp("user")
             turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
             task = asyncio.create_task(self._conduct(turn))
-            task.add_done_callback(lambda task: _close(turn, task))
+            task.add_done_callback(lambda task: self._close(turn, task))
             self._running[turn.session_id] = (turn, task)
             try:
                 while await turn.has_news():
@@ -161,11 +160,23 @@ class Runner:
             turn.on_failed(error)
             return
         except Exception as bug:
-            _log.exception("turn %s failed on a bug", turn.id)
-            cause = f"something went wrong inside Sestet: {type(bug).__name__}: {bug}"
-            end = TurnFailed(turn.stamp(root), "failed", _apology(cause))
+            end = self._failed_on(turn, bug)
         if turn.error is None:
             turn.record(end)
+
+    def _failed_on(self, turn: Turn, bug: BaseException) -> TurnFailed:
+        _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
+        cause = whole(f"something went wrong inside Sestet: {told(bug)}")
+        return TurnFailed(turn.stamp(self._root.name), "failed", _apology(cause))
+
+    def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
+        """A task that is ended from outside, or before its first step, cannot record that itself."""
+        if turn.error is None:
+            if task.cancelled():
+                turn.record(TurnCancelled(turn.stamp("user")))
+            elif (error := task.exception()) is not None:
+                turn.record(self._failed_on(turn, error))
+        turn.close()
 
     async def _route(self, turn: Turn, run: AgentRun) -> ToolCall | None:
         """The first delegation, where code decides on it; None: a model does."""
@@ -213,13 +224,6 @@ def require_usable(session_id: str, text: str) -> None:
         )
     if not text.strip():
         raise PersonError("the message is empty")
-
-
-def _close(turn: Turn, task: asyncio.Task[None]) -> None:
-    """A task that is cancelled before its first step cannot record that itself."""
-    if task.cancelled() and turn.error is None:
-        turn.record(TurnCancelled(turn.stamp("user")))
-    turn.close()
 
 
 def _apology(cause: str) -> str:

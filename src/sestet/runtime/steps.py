@@ -171,7 +171,7 @@ class Steps:
                 for transfer, child in zip(transfers, runs, strict=True):
                     task = group.create_task(self._delegate(turn, run, transfer, child))
                     turn.delegations[child.delegation_id] = task
-        except ExceptionGroup as errors:
+        except BaseExceptionGroup as errors:
             # Every outcome is typed, so this is the storage or a bug; the first says which.
             raise errors.exceptions[0] from errors
         # What the specialists have read, whoever reads their answers has read.

@@ -7,15 +7,15 @@ import time
 from collections.abc import Coroutine
 from typing import Literal, NamedTuple
 
-from sestet.core.errors import ToolError
+from sestet.core.errors import ToolError, told
 from sestet.core.event import ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled
-from sestet.core.message import ToolCall, ToolMessage
+from sestet.core.message import ToolCall, ToolMessage, whole
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.prompts import say
-from sestet.runtime.turn import AgentRun, Turn
+from sestet.runtime.turn import AgentRun, Turn, is_stopped_by
 from sestet.storage.approvals import canonical
 
 _log = logging.getLogger("sestet.runtime")
@@ -31,8 +31,10 @@ class ToolAnswer(NamedTuple):
 
 class _Result(NamedTuple):
     outcome: Literal["ok", "error", "in_doubt"]
-    value: JsonValue
+    text: str
     label: Label
+    #: The tool gave nothing at all.
+    is_none: bool = False
 
 
 async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatekeeper) -> ToolAnswer:
@@ -68,13 +70,12 @@ async def _finish(
 ) -> ToolAnswer:
     """Do the work and record its result."""
     started = time.monotonic()
-    result = await work
-    text = _as_text(result.value)
-    run.label |= result.label
+    outcome, text, label, _ = await work
+    run.label |= label
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, result.outcome, text, milliseconds, result.label))
-    return ToolAnswer(_message(turn, call, text, failed=result.outcome != "ok"))
+    turn.record(ToolFinished(stamp, call, outcome, text, milliseconds, label))
+    return ToolAnswer(_message(turn, call, text, failed=outcome != "ok"))
 
 
 async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gatekeeper: Gatekeeper) -> _Result:
@@ -84,9 +85,9 @@ async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gateke
         return await _invoke(turn, run, tool, call, tool.function)
     if tool.recovery == "probe" and tool.probe is not None:
         found = await _invoke(turn, run, tool, call, tool.probe)
-        if found.outcome == "ok" and found.value is None and may_repeat:
+        if found.outcome == "ok" and found.is_none and may_repeat:
             return await _invoke(turn, run, tool, call, tool.function)
-        if found.outcome == "ok" and found.value is not None:
+        if found.outcome == "ok" and not found.is_none:
             return found
     return _Result("in_doubt", say("in_doubt", tool=tool.name), tool.label(run.agent.name))
 
@@ -96,21 +97,24 @@ async def _invoke(
 ) -> _Result:
     assert function is not None  # call_tool refuses a tool without a function
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
-    label = tool.label(run.agent.name)
+    label, clock = tool.label(run.agent.name), asyncio.timeout(tool.timeout)
     try:
-        async with asyncio.timeout(tool.timeout):
+        async with clock:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
+        if isinstance(value, Labelled):
+            return _Result("ok", _as_text(value.value), value.label, value.value is None)
+        return _Result("ok", _as_text(value), CLEAN if _is_fixed(tool, value) else label, value is None)
     except ToolError as error:
-        return _Result("error", str(error), label)
-    except TimeoutError:
-        text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
-        return _Result("error", text, label)
-    except Exception as error:
+        return _Result("error", whole(str(error)), label)
+    # A library may give up with anything, even with what would end this process.
+    except BaseException as error:
+        if is_stopped_by(error):
+            raise
+        if isinstance(error, TimeoutError) and clock.expired():
+            text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
+            return _Result("error", text, label)
         _log.exception("the tool '%s' raised", tool.name)
-        return _Result("error", f"'{tool.name}' failed: {type(error).__name__}: {error}", label)
-    if isinstance(value, Labelled):
-        return _Result("ok", value.value, value.label)
-    return _Result("ok", value, CLEAN if _is_fixed(tool, value) else label)
+        return _Result("error", whole(f"'{tool.name}' failed: {told(error)}"), label)
 
 
 def _refuse(
@@ -144,9 +148,7 @@ def _is_fixed(tool: Tool, value: JsonValue) -> bool:
 
 
 def _as_text(value: JsonValue) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    # Half characters can be stored by no database and read by no model.
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return whole(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def clip(text: str, limit: int) -> str:

@@ -84,6 +84,15 @@ class TurnPlan(NamedTuple):
     replay: Replay = NOTHING_DONE
 
 
+def is_stopped_by(error: BaseException) -> bool:
+    """Whether an error ends the task that is running, and is nobody's result."""
+    if isinstance(error, asyncio.CancelledError):
+        # Whatever is waited for may have been cancelled as well; that is no reason to stop.
+        task = asyncio.current_task()
+        return task is None or task.cancelling() > 0
+    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
+
+
 def _new_id() -> str:
     """Ids sort by time: turns that run at the same time lie side by side in the file, and share its pages."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
