@@ -100,14 +100,15 @@ class Runner:
                 if turn.error is not None:
                     raise turn.error
             finally:
-                # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
-                if not task.done():
-                    task.cancel()
-                    await asyncio.wait([task])
-                del self._running[turn.session_id]
-                turn.flush()
-                self._history.add(turn)
-                self.after_turn(turn.session_id)
+                try:
+                    # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
+                    if not task.done():
+                        await _stop(task)
+                finally:
+                    del self._running[turn.session_id]
+                    turn.flush()
+                    self._history.add(turn)
+                    self.after_turn(turn.session_id)
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
@@ -224,6 +225,19 @@ def require_usable(session_id: str, text: str) -> None:
         )
     if not text.strip():
         raise PersonError("the message is empty")
+
+
+async def _stop(task: asyncio.Task[None]) -> None:
+    """Return when the task has ended, however often whoever waits for that is cancelled meanwhile."""
+    cancelled: asyncio.CancelledError | None = None
+    task.cancel()
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
 
 
 def _apology(cause: str) -> str:

@@ -168,16 +168,17 @@ class Steps:
                 )
         try:
             async with asyncio.TaskGroup() as group:
-                for transfer, child in zip(transfers, runs, strict=True):
-                    task = group.create_task(self._delegate(turn, run, transfer, child))
-                    turn.delegations[child.delegation_id] = task
+                tasks = [
+                    group.create_task(self._delegate(turn, run, transfer, child))
+                    for transfer, child in zip(transfers, runs, strict=True)
+                ]
         except BaseExceptionGroup as errors:
             # Every outcome is typed, so this is the storage or a bug; the first says which.
             raise errors.exceptions[0] from errors
         # What the specialists have read, whoever reads their answers has read.
         for child in runs:
             run.label |= child.label
-        return [turn.delegations.pop(child.delegation_id).result() for child in runs]
+        return [task.result() for task in tasks]
 
     async def _delegate(self, turn: Turn, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
         """One round: the specialist works on the request alone and always comes back with a typed result."""
@@ -189,12 +190,15 @@ class Steps:
             return self._returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
         # What ends the whole turn ends this as well, and is on record before the turn's own end.
         outcome = Outcome("cancelled", agent.name, cause=TURN_STOPPED)
+        # Not before its first step: a task that is cancelled then could not say so.
+        turn.delegations[run.delegation_id] = asyncio.current_task()
         try:
             outcome = await self._supervise(turn, parent, transfer, run)
         except StorageError as error:
             turn.on_failed(error)
             raise
         finally:
+            del turn.delegations[run.delegation_id]
             milliseconds = (time.monotonic() - started) * 1000
             result = (
                 agent.name,

@@ -120,7 +120,7 @@ class Turn:
         #: Questions that have to be decided before the turn can go on.
         self.waiting_for: list[str] = []
         #: Running delegations, and those that the person stopped.
-        self.delegations: dict[str, asyncio.Task[Outcome]] = {}
+        self.delegations: dict[str, asyncio.Task[object] | None] = {}
         self.stopped: set[str] = set()
         #: The storage failed: nothing more is written, so that the turn can be resumed from what is there.
         self.error: StorageError | None = None
@@ -159,6 +159,10 @@ class Turn:
 
     async def settle(self) -> None:
         """Go on only when all that was recorded is written: before an effect, and before a model is paid."""
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            # Some tool has kept for itself that it was to stop.
+            raise asyncio.CancelledError
         if self._unwritten:
             # The journal's commit is due before this task is again.
             await asyncio.sleep(0)

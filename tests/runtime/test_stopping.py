@@ -1,0 +1,157 @@
+"""A turn is stopped at every moment, by everybody who may: it ends once, and lets go of everything."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable
+
+import pytest
+
+from sestet.core.event import END_OF_TURN, DelegationFinished, DelegationStarted, Event
+from sestet.core.message import ToolCall
+from sestet.core.model import ModelItem, ModelRequest
+from sestet.core.tool import tool
+from sestet.models.scripted import ScriptedModel, ScriptItem
+from sestet.runtime.runner import Runner
+from tests.runtime.conftest import Conversation, Talk
+from tests.runtime.transcript import transcript, transfer
+
+#: More rounds of the event loop than a turn of these takes.
+_MOST_ROUNDS = 200
+
+
+class StepwiseModel(ScriptedModel):
+    """Lets the event loop go round between any two pieces."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        async for item in super().stream(request):
+            await asyncio.sleep(0)
+            yield item
+
+
+@tool(risk="safe", effect="local", reads=(), recovery="unsafe")
+async def fs_slow() -> str:
+    """Takes a while, also to clean up."""
+    try:
+        await asyncio.sleep(0)
+        return "done"
+    finally:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+
+def two_at_work(talk: Conversation) -> Talk:
+    script: dict[str, list[ScriptItem]] = {
+        "orchestrator": [[transfer("operator"), transfer("planner")], "both", "the next one"],
+        "operator": [ToolCall("fs_slow"), "done"],
+        "planner": ["planned"],
+    }
+    return talk(StepwiseModel(script, chunk=3), tools=[fs_slow])
+
+
+async def stopped_after(
+    rounds: int, conversation: Talk, session_id: str, stop: Callable[[asyncio.Task[None]], object]
+) -> tuple[list[Event], bool]:
+    """What a reader saw of a turn that was stopped then; and whether it was over before."""
+    seen: list[Event] = []
+
+    async def read() -> None:
+        async for event in conversation.runner.run_turn(session_id, "go"):
+            seen.append(event)
+
+    reader = asyncio.create_task(read())
+    for _ in range(rounds):
+        await asyncio.sleep(0)
+    was_over = reader.done()
+    stop(reader)
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    stop(reader)
+    async with asyncio.timeout(5):
+        await asyncio.wait([reader])
+    return seen, was_over
+
+
+def assert_ended_once(conversation: Talk, seen: list[Event]) -> None:
+    events = list(conversation.journal.events_of(seen[0].stamp.turn_id))
+    assert [isinstance(event, END_OF_TURN) for event in events].count(True) == 1
+    assert isinstance(events[-1], END_OF_TURN)
+    begun = Counter(event.delegation_id for event in events if isinstance(event, DelegationStarted))
+    ended = Counter(event.delegation_id for event in events if isinstance(event, DelegationFinished))
+    assert begun == ended
+    assert {event for event in seen if event.kind != "text_streamed"} <= set(events)
+
+
+async def test_a_turn_whose_reader_is_cancelled_twice_ends_before_the_next_one_begins(
+    talk: Conversation,
+) -> None:
+    for rounds in range(_MOST_ROUNDS):
+        conversation, session_id = two_at_work(talk), f"s{rounds}"
+        seen, was_over = await stopped_after(rounds, conversation, session_id, lambda reader: reader.cancel())
+        if seen:
+            assert_ended_once(conversation, seen)
+        assert not conversation.runner.cancel_turn(session_id)
+        assert conversation.journal.open_turns() == []
+        if was_over:
+            return
+    raise AssertionError("the turn never ended by itself")
+
+
+@pytest.mark.parametrize("delegation_ids", [["d1"], ["d2"], ["d2", "d1"]])
+async def test_a_delegation_that_is_stopped_at_any_moment_does_not_stop_the_turn(
+    talk: Conversation, delegation_ids: list[str]
+) -> None:
+    for rounds in range(_MOST_ROUNDS):
+        conversation, session_id = two_at_work(talk), f"s{rounds}"
+
+        def stop(reader: object, runner: Runner = conversation.runner, session_id: str = session_id) -> None:
+            for delegation_id in delegation_ids:
+                runner.cancel_delegation(session_id, delegation_id)
+
+        seen, was_over = await stopped_after(rounds, conversation, session_id, stop)
+        assert transcript(seen)[-1] == ("orchestrator", "answers both")
+        assert_ended_once(conversation, seen)
+        if was_over:
+            return
+    raise AssertionError("the turn never ended by itself")
+
+
+@tool(risk="safe", effect="none", reads=(), recovery="pure")
+async def fs_stubborn() -> str:
+    """Keeps for itself that it was to stop."""
+    try:
+        await asyncio.Event().wait()
+    except asyncio.CancelledError:
+        return "done all the same"
+
+
+@pytest.mark.parametrize("multi_agent", [True, False])
+async def test_a_tool_that_does_not_stop_is_the_last_thing_that_happens(
+    talk: Conversation, *, multi_agent: bool
+) -> None:
+    script: list[ScriptItem] = [*([transfer("operator")] if multi_agent else []), ToolCall("fs_stubborn")]
+    conversation = talk(ScriptedModel(script), tools=[fs_stubborn], multi_agent=multi_agent)
+    events: list[Event] = []
+
+    async for event in conversation.runner.run_turn("s1", "go"):
+        events.append(event)
+        if event.kind == "tool_called":
+            assert conversation.runner.cancel_turn("s1")
+
+    await conversation.model.close()
+    assert ("operator" if multi_agent else "assistant", "fs_stubborn is ok") in transcript(events)
+    assert transcript(events)[-1] == ("user", "stops")
+
+
+async def test_a_delegation_whose_tool_does_not_stop_is_cancelled(talk: Conversation) -> None:
+    script: list[ScriptItem] = [transfer("operator"), ToolCall("fs_stubborn"), "You stopped it."]
+    conversation = talk(ScriptedModel(script), tools=[fs_stubborn])
+    events: list[Event] = []
+
+    async for event in conversation.runner.run_turn("s1", "go"):
+        events.append(event)
+        if event.kind == "tool_called":
+            assert conversation.runner.cancel_delegation("s1", "d1")
+
+    (result,) = (event for event in events if isinstance(event, DelegationFinished))
+    assert result.outcome == "cancelled"
+    assert transcript(events)[-1] == ("orchestrator", "answers You stopped it.")
