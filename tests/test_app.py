@@ -1,12 +1,15 @@
 """The library as an embedding program sees it."""
 
+import asyncio
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
 
 import sestet
-from sestet.core.errors import ConfigError, DefinitionError, ScriptError
-from sestet.core.event import RequestRouted, ToolFinished, TurnFinished, TurnStarted
+from sestet.core.errors import ConfigError, DefinitionError, ScriptError, StorageError
+from sestet.core.event import Event, RequestRouted, ToolFinished, TurnFinished, TurnStarted
+from tests.runtime.models import HangingModel
 
 
 @sestet.tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
@@ -111,6 +114,28 @@ async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_
 
     assert while_running == []
     assert [row.id for row in offered] == ["cut"]
+
+
+async def test_a_turn_whose_assistant_closes_is_an_error_for_its_reader_and_goes_on_later(
+    tmp_path: Path,
+) -> None:
+    async def last_event(reader: AsyncGenerator[Event]) -> Event:
+        return [event async for event in reader][-1]
+
+    async with sestet.open(home=tmp_path, model=HangingModel([delegation("operator")])) as app:
+        readers = [asyncio.create_task(last_event(app.run_turn("s1", text))) for text in ("go", "and then?")]
+        while not (rows := app.journal.open_turns()):
+            await asyncio.sleep(0)
+        assert app.unfinished_turns() == []
+    for reader in readers:
+        with pytest.raises(StorageError, match="closed"):
+            await asyncio.wait_for(reader, 5)
+
+    async with sestet.open(home=tmp_path, model=sestet.ScriptedModel(["done"])) as app:
+        assert app.unfinished_turns() == rows
+        end = await last_event(app.resume_turn(rows[0].id))
+
+    assert isinstance(end, TurnFinished)
 
 
 async def test_a_provider_that_is_not_there_is_an_error_before_anything_is_written(tmp_path: Path) -> None:

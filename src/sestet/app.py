@@ -169,7 +169,8 @@ class App:
             await self.embedding.close()
 
     def release(self) -> None:
-        """Let go of the sessions that are held."""
+        """Let go of the sessions that are held, and of the turns that run in them."""
+        self._runner.cut_off()
         self._locks.close()
 
 

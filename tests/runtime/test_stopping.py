@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 
 import pytest
 
@@ -118,10 +119,9 @@ async def test_a_delegation_that_is_stopped_at_any_moment_does_not_stop_the_turn
 @tool(risk="safe", effect="none", reads=(), recovery="pure")
 async def fs_stubborn() -> str:
     """Keeps for itself that it was to stop."""
-    try:
+    with suppress(asyncio.CancelledError):
         await asyncio.Event().wait()
-    except asyncio.CancelledError:
-        return "done all the same"
+    return "done all the same"
 
 
 @pytest.mark.parametrize("multi_agent", [True, False])

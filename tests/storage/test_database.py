@@ -132,3 +132,14 @@ def test_a_commit_survives_a_power_cut_when_it_is_asked_to(tmp_path: Path) -> No
     assert (level(usual), during, level(careful)) == (1, 2, 2)
     usual.close()
     careful.close()
+
+
+@pytest.mark.parametrize("value", ["\udcff", 10**30])
+def test_what_no_column_can_hold_is_a_clear_error(tmp_path: Path, value: str | int) -> None:
+    database = Database(tmp_path / "sestet.db")
+
+    with pytest.raises(StorageError, match="neither stored nor found"):
+        database.execute("SELECT * FROM turns WHERE id = ?", (value,))
+    with pytest.raises(StorageError, match="neither stored nor found"):
+        database.execute_many("UPDATE turns SET state = ?", [(value,)])
+    database.close()

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from sestet.core.errors import StorageError
 from sestet.storage.locks import SessionLocks
 
 HOLD_UNTIL_TOLD = """
@@ -44,6 +47,24 @@ async def test_another_session_need_not_wait(tmp_path: Path) -> None:
     async with locks.hold("s1"), asyncio.timeout(5), locks.hold("s2"):
         assert not locks.is_free("s1")
     locks.close()
+
+
+async def test_a_session_that_is_held_when_its_assistant_closes_is_free_and_nobody_waits_for_it(
+    tmp_path: Path,
+) -> None:
+    locks, others = SessionLocks(tmp_path / "lock"), SessionLocks(tmp_path / "lock")
+
+    async with locks.hold("s1"):
+        waiting = asyncio.create_task(locks.take("s1"))
+        await asyncio.sleep(0)
+        locks.close()
+        # A file that gets the number of the closed one is left alone.
+        with (tmp_path / "other").open("w"):
+            assert others.is_free("s1")
+
+    with pytest.raises(StorageError, match="closed"):
+        await waiting
+    others.close()
 
 
 async def test_two_assistants_in_one_process_exclude_each_other(tmp_path: Path) -> None:

@@ -135,6 +135,11 @@ class Runner:
         """Stop the running turn of a session, with everything that works for it."""
         return session_id in self._running and self._running[session_id][1].cancel()
 
+    def cut_off(self) -> None:
+        """Leave every running turn where it is: its reader gets an error, and it can be resumed."""
+        for turn, _ in self._running.values():
+            turn.on_failed(StorageError("the assistant was closed before the turn ended; it can be resumed"))
+
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation; its result is ``cancelled``, and the turn goes on."""
         turn, _ = self._running.get(session_id, (None, None))

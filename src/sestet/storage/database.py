@@ -17,6 +17,9 @@ VERSION = 12
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
 
+#: Of SQLite, and of Python about half a character or a number that no column can hold.
+_COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
+
 #: What a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
 
@@ -62,22 +65,27 @@ class Database:
             rows = Rows(cursor.fetchall())
             rows.rowcount = cursor.rowcount
             return rows
-        except sqlite3.Error as error:
-            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+        except _COMPLAINTS as error:
+            raise self._refused(error) from error
 
     def execute_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
         """Run one statement for each row."""
         try:
             self.connection.executemany(statement, rows)
-        except sqlite3.Error as error:
-            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+        except _COMPLAINTS as error:
+            raise self._refused(error) from error
 
     def _run(self, statement: str) -> None:
         """Run a statement that has neither values nor an answer."""
         try:
             self.connection.execute(statement)
         except sqlite3.Error as error:
-            raise StorageError(f"{self.path}: {error}; see 'sestet doctor'") from error
+            raise self._refused(error) from error
+
+    def _refused(self, error: Exception) -> StorageError:
+        if isinstance(error, sqlite3.Error):
+            return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
+        return StorageError(f"{self.path}: such a text or number can be neither stored nor found: {error}")
 
     def _use_write_ahead_log(self) -> None:
         """Two processes may make the file at once, and for this statement SQLite does not wait by itself."""

@@ -9,6 +9,7 @@ import os
 import struct
 from pathlib import Path
 
+from sestet.core.errors import StorageError
 from sestet.storage.database import storage_errors
 
 _FIRST_WAIT = 0.005
@@ -30,6 +31,8 @@ class SessionLocks:
     """Byte-range locks on one file: a byte for each session, at the hash of its name."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
+        self._closed = False
         with storage_errors(path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._places: dict[str, _Place] = {}
@@ -59,7 +62,9 @@ class SessionLocks:
         """Let the next one have the session."""
         place = self._places[session_id]
         try:
-            self._set(place.byte, fcntl.F_UNLCK)
+            # What is closed has let go of everything.
+            if not self._closed:
+                self._set(place.byte, fcntl.F_UNLCK)
         finally:
             place.lock.release()
             self._leave(session_id, place)
@@ -86,6 +91,9 @@ class SessionLocks:
             wait = min(2 * wait, _LONGEST_WAIT)
 
     def _set(self, byte: int, kind: int) -> bool:
+        if self._closed:
+            # Its number may be that of another file by now.
+            raise StorageError(f"{self._path}: the assistant is closed")
         try:
             fcntl.fcntl(self._file, _SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, 1, 0))
         except (BlockingIOError, PermissionError):
@@ -93,6 +101,8 @@ class SessionLocks:
         return True
 
     def close(self) -> None:
+        """Let go of every session."""
+        self._closed = True
         os.close(self._file)
 
 
