@@ -27,6 +27,24 @@ def questions(events: list[Event]) -> list[str]:
     return [event.approval_id for event in events if isinstance(event, ApprovalRequested)]
 
 
+async def test_a_call_that_was_not_made_does_not_count_after_a_pause_either(talk: Conversation) -> None:
+    wrong, right = ToolCall("search_web", {"q": "a"}), ToolCall("search_web", {"query": "a"})
+    model = ScriptedModel(
+        {
+            "orchestrator": [transfer("librarian"), transfer("operator"), transfer("librarian"), "done"],
+            "librarian": [wrong, "I cannot search.", right, "found"],
+            "operator": [WRITE, "written"],
+        }
+    )
+    conversation = talk(model)
+
+    paused = await conversation.begin("write it")
+    conversation.approvals.decide(questions(paused)[0], "approve")
+    resumed = await conversation.resume(paused)
+
+    assert ("librarian", "search_web is ok") in transcript(resumed)
+
+
 async def test_a_guarded_call_pauses_the_turn_and_an_approval_continues_inside_the_specialist(
     talk: Conversation,
 ) -> None:

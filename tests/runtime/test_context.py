@@ -22,6 +22,24 @@ async def test_a_specialist_sees_the_results_of_its_own_tools(talk: Conversation
     assert result == ToolMessage(reply.calls[0].id, "fs_list", "a.txt b.txt in x")
 
 
+async def test_an_earlier_result_of_the_agent_that_answered_is_part_of_the_conversation(
+    talk: Conversation,
+) -> None:
+    model = ScriptedModel(
+        {
+            "orchestrator": [transfer("operator", "look"), transfer("operator", "do it", reply=True), "yes"],
+            "operator": ["it is there", "it is done"],
+        }
+    )
+    conversation = talk(model)
+
+    await conversation.begin("go")
+    await conversation.say("was it there?")
+
+    shown = [message.text for message in model.requests[-1].messages]
+    assert shown == ["go", "", "it is there", "it is done", "was it there?"]
+
+
 async def test_the_orchestrator_sees_results_and_none_of_the_steps_behind_them(talk: Conversation) -> None:
     steps: list[ScriptItem] = [ToolCall("fs_list", {"path": str(number)}) for number in range(5)]
     model = ScriptedModel(

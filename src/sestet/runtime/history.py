@@ -146,7 +146,7 @@ def past_turn(events: list[Event]) -> PastTurn:
             requests[event.delegation_id] = event
         elif isinstance(event, DelegationFinished) and event.outcome != "paused":
             # A reply in the specialist's own words follows anyway; it is not shown twice.
-            if end.author == event.agent:
+            if isinstance(end, TurnFinished) and (end.author, end.text) == (event.agent, event.text):
                 continue
             label |= event.label
             messages += _delegation(requests[event.delegation_id], event)

@@ -104,7 +104,9 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
-                found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)
+                # A call whose arguments do not fit was never counted, and one beyond its limit need not be.
+                if event.outcome != "refused":
+                    found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)
                 found.milliseconds += event.milliseconds
             case ApprovalRequested():
                 found.questions[event.call.id] = event
