@@ -190,6 +190,34 @@ async def test_a_failure_moves_no_mark_is_on_record_and_backs_off(
     assert marks.work_sum().usage.input_tokens > 0
 
 
+async def test_a_clock_that_was_put_back_does_not_prolong_the_pause(
+    database: Database, locks: SessionLocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = ScriptedModel([ModelError("down"), "[1] The person likes tea."])
+    say(database, "I like green tea more than black tea, really")
+    watcher = observer(database, locks, ModelWriter(model), SMALL._replace(reflect_tokens=NEVER))
+    now = time.time()
+
+    for year in (10, 0):
+        monkeypatch.setattr(time, "time", lambda year=year: now + year * 365 * 86_400)
+        await work(watcher)
+
+    assert [text for text, _ in remembered(database).observations] == ["The person likes tea."]
+
+
+async def test_half_characters_of_a_model_do_not_keep_it_at_the_same_turns(
+    database: Database, locks: SessionLocks
+) -> None:
+    broken = "down \ud83d"
+    model = ScriptedModel(["[1] The person likes tea \ud83d.", ModelError(broken)])
+    say(database, "I like green tea more than black tea, really")
+
+    await work(observer(database, locks, ModelWriter(model), SMALL._replace(reflect_tokens=5)))
+
+    assert [text for text, _ in remembered(database).observations] == ["The person likes tea ?."]
+    assert ObservedStore(database, Journal(database)).work_sum().problem == "down ?"
+
+
 class Killed(BaseException):
     """The process is gone: nothing that follows is done."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from sestet.core.errors import SestetError, StorageError
 from sestet.core.label import CLEAN, Label, Origin
+from sestet.core.message import whole
 from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
 from sestet.services.background import Worker
 from sestet.services.memory.writing import Draft, Drafts, Writer
@@ -201,11 +202,13 @@ class Observer:
 
     def _note_failure(self, stage: Stage, error: SestetError) -> None:
         _log.warning("%s: %s; it will be tried again", stage, error)
-        self._observed.log(stage, self._writer.name, 0, Usage(), str(error) or type(error).__name__)
+        self._observed.log(stage, self._writer.name, 0, Usage(), whole(str(error)) or type(error).__name__)
 
     def _is_resting(self, stage: Stage) -> bool:
         failures, at = self._observed.failures(stage)
-        return bool(failures) and time.time() < at + min(_FIRST_PAUSE * 2 ** (failures - 1), _LONGEST_PAUSE)
+        pause = min(_FIRST_PAUSE * 2 ** min(failures - 1, 30), _LONGEST_PAUSE)
+        # A clock that was put back does not prolong it.
+        return bool(failures) and 0 <= time.time() - at < pause
 
 
 def _by_trust(turns: Sequence[EndedTurn]) -> list[Sequence[EndedTurn]]:

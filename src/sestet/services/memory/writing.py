@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Protocol
 
 from sestet.core.errors import ModelError, SestetError
-from sestet.core.message import UserMessage
+from sestet.core.message import UserMessage, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
 from sestet.core.record import Values, record
 from sestet.services.memory.prompts import read_prompt
@@ -144,7 +144,7 @@ class ModelWriter:
             raise ModelError(f"'{self.name}': {type(error).__name__}: {error}") from error
         if reply is None or not reply.text.strip():
             raise ModelError(f"'{self.name}' wrote nothing")
-        return reply
+        return reply._replace(text=whole(reply.text))
 
 
 def read_observations(text: str, numbers: set[int]) -> list[Draft]:
