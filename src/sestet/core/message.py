@@ -51,7 +51,7 @@ class MemoryMessage(NamedTuple):
 
 def whole(text: str) -> str:
     """The text with a mark for each half character: no database stores these, and no model reads them."""
-    return text.encode("utf-8", "replace").decode()
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def plain(value: object) -> JsonValue:
