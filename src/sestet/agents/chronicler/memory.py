@@ -1,5 +1,6 @@
 """Remembering what the person tells, recalling it, and taking it back."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from sestet.agents._shared.text import day, given, origin_of
@@ -43,7 +44,7 @@ async def memory_remember(
     memories: MemoryStore,
     /,
     fact: Annotated[str, "One fact about the person, in their own words, such as 'I like tea'"],
-) -> str:
+) -> Labelled:
     """Remember one fact about the person for all later conversations. Never passwords or other secrets.
 
     A fact that plainly contradicts an older one counts in its place.
@@ -52,12 +53,12 @@ async def memory_remember(
     candidates = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
     known = next((row for row in candidates if _comparable(row.text) == _comparable(fact)), None)
     if known is not None and known.turn_id != call.turn_id:
-        return f"Already remembered: {known.text} ({day(known.created_at)})"
+        return Labelled(f"Already remembered: {known.text} ({day(known.created_at)})", CLEAN)
     if known is None:
         old = {row.id: (row.id, row.text, row.label) for row in candidates}
         origin = origin_of(call, fact)
         known = memories.add(fact, origin, call.agent, replaced(fact, origin.label, old.values()))
-    return "\n".join((f"Remembered: {known.text}", *map(_replaced_line, memories.replaced_by(known.id))))
+    return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id))
 
 
 @tool(
@@ -124,7 +125,7 @@ async def memory_update(
     /,
     memory: Annotated[str, _ID],
     fact: Annotated[str, "What is true now, as a whole sentence"],
-) -> str:
+) -> Labelled:
     """Replace a fact by what is true now. The older one is kept, marked as replaced, and not recalled."""
     fact = given(fact, "fact", _FACT_LENGTH)
     old = _require(memories, memory)
@@ -137,15 +138,16 @@ async def memory_update(
     if old.superseded_by is not None:
         later = memories.get(old.superseded_by)
         if later is not None and later.turn_id == call.turn_id and later.text == fact:
-            return _updated(later, old)
+            return _told(call, _updated(later), [old])
         raise ToolError(f"m{old.id} was replaced by m{old.superseded_by}; update that one")
-    return _updated(memories.add(fact, origin, call.agent, [old.id]), old)
+    return _told(call, _updated(memories.add(fact, origin, call.agent, [old.id])), [old])
 
 
 @tool(
     # It cannot be undone, so a person sees the words before they are gone.
     risk="guarded",
-    reads=(),
+    # Where no fact has these words, it shows those that are like it.
+    reads=("untrusted", "private"),
     effect="local",
     # What is gone is not found, and says so.
     recovery="keyed",
@@ -167,7 +169,7 @@ async def memory_forget(
     /,
     words: Annotated[str, "The whole fact, word for word as it is remembered"],
     memory: Annotated[str, f"{_ID}; empty: the one with these words"] = "",
-) -> str:
+) -> Labelled:
     """Forget one fact for good. The conversation in which it was told is not changed by this."""
     words = given(words, "words", _FACT_LENGTH)
     candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
@@ -178,7 +180,8 @@ async def memory_forget(
     done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
     with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
     again = [f"It had replaced {name}, which counts again" for name in done.counts_again]
-    return "\n".join((f"Forgotten: {row.text}", *with_it, *again))
+    label = stored_label(f"memory_forget of {call.agent}", [row.label])
+    return Labelled("\n".join((f"Forgotten: {row.text}", *with_it, *again)), label)
 
 
 def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
@@ -198,8 +201,15 @@ def _replaced_line(row: MemoryRow) -> str:
     return f"It replaces: {row.text} (m{row.id}, {day(row.created_at)})"
 
 
-def _updated(row: MemoryRow, old: MemoryRow) -> str:
-    return f"Remembered: {row.text} (m{row.id})\n{_replaced_line(old)}"
+def _updated(row: MemoryRow) -> str:
+    return f"Remembered: {row.text} (m{row.id})"
+
+
+def _told(call: CallInfo, done: str, replaced_rows: Sequence[MemoryRow]) -> Labelled:
+    """What was done, with the facts that it replaced: whoever sees their words has read them."""
+    labels = [row.label for row in replaced_rows]
+    label = stored_label(f"memory of {call.agent}", labels) if labels else CLEAN
+    return Labelled("\n".join((done, *map(_replaced_line, replaced_rows))), label)
 
 
 def _comparable(fact: str) -> str:

@@ -36,14 +36,17 @@ async def save_learning(
     trigger: Annotated[str, "What happens: the error, the situation, in the words it will have next time"],
     fix: Annotated[str, "What to do then"],
     cause: Annotated[str, "Why it happens, where that is known"] = "",
-) -> str:
+) -> Labelled:
     """Save a lesson: what to do when something happens again. Search the lessons first."""
     trigger = given(trigger, "trigger", _TRIGGER_LENGTH)
     fix = checked(fix, "fix", _FIX_LENGTH)
     cause = given(cause, "cause", _TRIGGER_LENGTH) if cause.strip() else ""
     row = learnings.save(trigger, fix, cause, call.origin)
-    known = "Lesson saved" if row.turn_id == call.turn_id else f"Already known since {day(row.created_at)}"
-    return f"{known}: {_show(row)}"
+    if row.turn_id == call.turn_id:
+        return Labelled(f"Lesson saved: {_show(row)}", CLEAN)
+    # Its cause may be in other words than those of this call.
+    known = f"Already known since {day(row.created_at)}: {_show(row)}"
+    return Labelled(known, stored_label("the lessons", [row.label]))
 
 
 @tool(
