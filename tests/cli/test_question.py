@@ -108,6 +108,14 @@ def test_a_long_argument_is_cut_loudly_and_shown_whole_on_demand() -> None:
     assert "  │   999" not in cut
 
 
+def test_a_long_target_does_not_push_the_arguments_off_the_screen() -> None:
+    asked = question({"path": "x" * 100_000}, sources=json.dumps(["y" * 100_000]))
+    cut, whole = card(asked, tool()), card(asked, tool(), whole=True)
+    assert len(cut) < 100
+    assert sum("more characters are not shown here" in line for line in cut) == 3
+    assert sum(line.count("x") for line in whole) >= 200_000
+
+
 @pytest.mark.parametrize(
     ("asked", "about", "said"),
     [

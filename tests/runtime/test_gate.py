@@ -115,6 +115,14 @@ def test_without_declared_targets_every_argument_counts_as_one() -> None:
     assert "mallory" in verdict.reason
 
 
+def test_a_reason_names_a_few_strange_targets_and_as_much_of_each_as_one_can_read() -> None:
+    several = judge(UNTRUSTED, MAIL, {"to": [*"abcde"]}, "", Policy())
+    long = judge(UNTRUSTED, MAIL, {"to": "x" * 100_000}, "", Policy())
+
+    assert several.reason == "'a', 'b', 'c', 2 more: not your words, and untrusted text was read"
+    assert long.reason == f"'{'x' * 100}…': not your words, and untrusted text was read"
+
+
 def test_private_content_leaves_only_to_a_sink_that_is_allowed_for_it() -> None:
     arguments = {"to": "bob"}
 

@@ -42,6 +42,8 @@ class Policy(Values):
 
 
 ALLOW = Verdict("allow")
+#: How many targets a reason names, and how much of each.
+_MOST_NAMED, _LONGEST_NAMED = 3, 100
 
 
 def judge(
@@ -55,8 +57,9 @@ def judge(
     if tool.effect == "external":
         targets = tuple(target_values(tool, arguments))
         if label.untrusted and (strange := _strangers(tool, targets, user_words, policy)):
-            shown = ", ".join(repr(value) for value in strange)
-            return Verdict("ask", f"{shown}: not your words, and untrusted text was read", label.sources)
+            return Verdict(
+                "ask", f"{_named(strange)}: not your words, and untrusted text was read", label.sources
+            )
         if label.private and not _allowed_for_private(tool, targets, policy):
             return Verdict("ask", "private content would leave this machine", label.sources)
     if tool.risk != "safe":
@@ -81,6 +84,13 @@ def target_values(tool: Tool, arguments: JsonObject) -> Iterator[str]:
 def _strangers(tool: Tool, targets: Sequence[str], user_words: str, policy: Policy) -> list[str]:
     known = [allowed.target for allowed in policy.allowed if fnmatchcase(tool.name, allowed.tool)]
     return [value for value in targets if value not in known and not stands_in(value, user_words)]
+
+
+def _named(values: Sequence[str]) -> str:
+    """The first few, shortened: the question shows the arguments themselves, and a reason is to be read."""
+    shown = [repr(v if len(v) <= _LONGEST_NAMED else f"{v[:_LONGEST_NAMED]}…") for v in values[:_MOST_NAMED]]
+    more = [f"{len(values) - _MOST_NAMED} more"] if len(values) > _MOST_NAMED else []
+    return ", ".join((*shown, *more))
 
 
 def _allowed_for_private(tool: Tool, targets: Sequence[str], policy: Policy) -> bool:

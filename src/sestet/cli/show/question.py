@@ -35,23 +35,25 @@ def arguments_of(question: Question) -> JsonObject:
 
 def print_approval(console: Console, question: Question, tool: Tool | None, *, whole: bool = False) -> bool:
     """The question with everything that is to be decided about; whether something had to be left out."""
-    is_cut = False
     head = Text.assemble(("  ┌ ", "yellow"), (reveal(question.agent), "bold"), " wants to call ")
     console.print(head.append(reveal(question.tool), style="bold"), soft_wrap=True)
-    for name, value in arguments_of(question).items():
-        text = _value_text(value)
-        shown = text if whole else _cut(text)
-        is_cut = is_cut or shown != text
-        _print_fact(console, Fact(f"{reveal(name)} =", shown, "bold"))
-        if shown != text:
-            left = f"… {len(text) - len(shown):,} more characters are not shown here"
+    is_cut = False
+    for fact in (*_arguments(question), *_facts(question, tool)):
+        shown = fact.text if whole else _cut(fact.text)
+        _print_fact(console, fact._replace(text=shown))
+        if shown != fact.text:
+            is_cut = True
+            left = f"… {len(fact.text) - len(shown):,} more characters are not shown here"
             _print_lines(console, [left], "bold red")
-    for fact in _facts(question, tool):
-        _print_fact(console, fact)
     until = time.strftime("%Y-%m-%d %H:%M", time.localtime(question.expires_at))
     foot = Text.assemble(("  └ ", "yellow"), (f"open until {until} · {reveal(question.id)}", "dim"))
     console.print(foot, soft_wrap=True)
     return is_cut
+
+
+def _arguments(question: Question) -> Iterator[Fact]:
+    for name, value in arguments_of(question).items():
+        yield Fact(f"{reveal(name)} =", _value_text(value), "bold")
 
 
 def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
