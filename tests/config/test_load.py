@@ -146,6 +146,28 @@ def test_settings_survive_the_way_through_the_file_form() -> None:
     assert not list(find_problems(settings_schema(), as_mapping(settings)))
 
 
+@pytest.mark.parametrize(
+    "written",
+    [
+        "providers: {o: {apiKey: 1234567890}}",
+        "providers: {o: {apiKey: [1234567890]}}",
+        "providers: {o: '1234567890'}",
+        "providers: '1234567890'",
+        "embedding: '1234567890'",
+    ],
+)
+def test_a_secret_in_the_wrong_place_is_not_repeated_in_the_error(tmp_path: Path, written: str) -> None:
+    (problem,) = problems(tmp_path, written)
+    assert problem.endswith((", got int", ", got list", ", got str"))
+
+
+def test_a_password_in_an_address_is_masked_when_settings_are_shown() -> None:
+    address = "http://me:hidden@127.0.0.1:9/v1?at=@home"
+    shown = as_mapping(settings_from({"providers": {"o": {"baseUrl": address}}, "search": {"url": address}}))
+    assert "hidden" not in str(shown)
+    assert str(shown).count("'http://***@127.0.0.1:9/v1?at=@home'") == 2
+
+
 def test_secrets_are_masked_when_settings_are_shown() -> None:
     settings = settings_from({"providers": {"o": {"apiKey": "sk-secret", "baseUrl": "http://x"}}})
 

@@ -1,6 +1,7 @@
 """Every setting with its default and its meaning; camelCase in the file, snake_case in code."""
 
 import dataclasses
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Literal, cast, get_args, get_origin, get_type_hints
@@ -287,7 +288,12 @@ def _unbuild(value: object) -> JsonValue:
         return {name: _unbuild(item) for name, item in cast("Mapping[str, object]", value).items()}
     if isinstance(value, tuple):
         return [_unbuild(item) for item in cast("tuple[object, ...]", value)]
-    return cast("JsonValue", value)
+    return without_credentials(value) if isinstance(value, str) else cast("JsonValue", value)
+
+
+def without_credentials(address: str) -> str:
+    """The text with a name and password masked that stand before the host of an address."""
+    return re.sub(r"(?<=://)[^/?#\s]*@", "***@", address)
 
 
 def _masked(hint: object, value: object) -> JsonValue:

@@ -119,7 +119,9 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
     kind = cast("str | Sequence[str] | None", schema.get("type"))
     if kind and not is_of_type(value, kind):
         expected = kind if isinstance(kind, str) else " or ".join(kind)
-        return [Problem(path, f"expected {expected}, got {_show(value)}")]
+        # What stands where a secret belongs may be one, only wrongly written.
+        shown = type(value).__name__ if _holds_secret(schema) else _show(value)
+        return [Problem(path, f"expected {expected}, got {shown}")]
     found: list[Problem] = []
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
     if choices and value not in choices:
@@ -149,6 +151,14 @@ def _object_problems(schema: JsonObject, value: dict[str, object], path: tuple[s
         elif extra is False:
             found.append(Problem((*path, name), f"is not known{suggest(name, properties)}"))
     return found
+
+
+def _holds_secret(schema: JsonObject) -> bool:
+    """Whether it is the schema of a secret, or of a group with one in it."""
+    members = [*cast("Mapping[str, JsonValue]", schema.get("properties", {})).values()]
+    members.append(schema.get("additionalProperties"))
+    inside = (cast("JsonObject", member) for member in members if isinstance(member, Mapping))
+    return schema.get("writeOnly") is True or any(map(_holds_secret, inside))
 
 
 def _range_problems(schema: JsonObject, value: float, path: tuple[str, ...]) -> list[Problem]:

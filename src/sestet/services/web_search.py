@@ -3,6 +3,7 @@
 import json
 from typing import TYPE_CHECKING, cast
 
+from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError, ToolError
 from sestet.core.record import Values, record
 
@@ -97,8 +98,10 @@ def _address(url: str) -> "SplitResult":
     except ValueError:
         usable, address = False, urlsplit("")
     if not usable or address.username or address.query or address.fragment or not url.isascii():
+        # Keys are often written after a '?'.
+        shown = without_credentials(url).partition("?")[0]
         raise ConfigError(
-            [f"search.url: {url!r} must be the address of a search endpoint, such as http://127.0.0.1:8888"]
+            [f"search.url: {shown!r} must be the address of a search endpoint, such as http://127.0.0.1:8888"]
         )
     path = address.path.rstrip("/").removesuffix("/search")
     return address._replace(path=f"{path}/search")

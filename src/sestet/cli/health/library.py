@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sestet.cli.health.check import Check
 from sestet.config import Settings, data_directory
+from sestet.config.settings import without_credentials
 from sestet.core.errors import StorageError
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
@@ -30,7 +31,7 @@ def check_library() -> list[Check]:
 
 def check_web_search(settings: Settings) -> Check:
     if settings.search.url:
-        return Check("web search", "ok", settings.search.url)
+        return Check("web search", "ok", without_credentials(settings.search.url))
     return Check("web search", "ok", "switched off", "if you want it: set search.url to a SearXNG endpoint")
 
 
