@@ -17,6 +17,16 @@ from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, su
 FILE_NAME = "sestet.yaml"
 _PREFIX = "SESTET_"
 _NOT_SETTINGS = ("SESTET_HOME",)
+#: Where modules and shared libraries are found.
+_FOR_PYTHON = (
+    "HOME",
+    "PYTHONHOME",
+    "PYTHONPATH",
+    "PYTHONUSERBASE",
+    "NIX_PYTHONPATH",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+)
 _VARIABLE = r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"
 _BOOLEANS = {
     "true": True,
@@ -93,6 +103,12 @@ def data_directory(environ: Mapping[str, str] | None = None) -> Path:
     if home := environ.get("SESTET_HOME"):
         return Path(home).expanduser()
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
+
+
+def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What another Python needs to start and to find the same modules: no key, token or password is in it."""
+    environ = os.environ if environ is None else environ
+    return {name: environ[name] for name in _FOR_PYTHON if name in environ}
 
 
 def find_file(environ: Mapping[str, str], directory: Path) -> Path | None:

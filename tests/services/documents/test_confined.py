@@ -1,8 +1,10 @@
 """HTML and PDF are read in a process of its own: nothing in a file makes the reader hang, swell or fall."""
 
 import io
+import os
 import random
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +42,35 @@ def test_one_process_reads_many_files_and_survives_the_broken_ones() -> None:
             assert [b.text for b in reader.read("html", io.BytesIO(page), len(page))] == ["Tea"]
     finally:
         reader.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="the environment is read from /proc")
+def test_the_process_that_reads_a_strangers_file_has_no_keys_in_its_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-hidden")
+    monkeypatch.setenv("PYTHONPATH", "/nowhere")
+    before = _children()
+    reader = ConfinedReader()
+    try:
+        assert list(reader.read("html", io.BytesIO(b"Tea"), 3))
+        (child,) = _children() - before
+        environment = Path(f"/proc/{child}/environ").read_bytes()
+    finally:
+        reader.close()
+    assert b"PYTHONPATH=/nowhere" in environment
+    assert b"sk-hidden" not in environment
+
+
+def _children() -> set[str]:
+    """The processes that this one has started."""
+    mine: set[str] = set()
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            # Behind the name, which is in brackets: the state, and the parent.
+            if file.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
+                mine.add(file.parent.name)
+    return mine
 
 
 def test_a_pdf_with_damage_anywhere_is_read_or_named_as_broken() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO, cast
 
+from sestet.config.load import child_environment
 from sestet.services.documents.blocks import Block, BrokenFileError, DocumentKind
 
 _PIECE = 65_536
@@ -75,6 +76,7 @@ class ConfinedReader:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 bufsize=0,
+                env=child_environment(),
             )
         return self._child
 
