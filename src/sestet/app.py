@@ -13,6 +13,7 @@ from sestet.config import Settings, data_directory, load_settings, settings_from
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError
 from sestet.core.event import Event
+from sestet.core.label import card_label
 from sestet.core.model import Model
 from sestet.core.record import Values, record
 from sestet.core.schema import suggest
@@ -70,6 +71,7 @@ class App:
         self._database = database
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
         self._policy = policy_of(settings, names if additions.model is None else ())
+        cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
         self._runner = Runner(
             self.root,
@@ -77,7 +79,7 @@ class App:
             self.journal,
             open_history(settings, self.journal, database),
             self._locks,
-            Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600),
+            Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600, cards),
             limits_of(settings),
         )
         self._runner.fast_route = fast_route(settings, self.models, self.root)

