@@ -90,3 +90,19 @@ def test_a_line_that_does_not_say_where_it_came_from_counts_as_the_worst(databas
     (item,) = Ledger(database).items(9)
     assert (item.label.untrusted, item.label.private, item.made_by) == (True, True, "import")
     assert item.at == 1.5
+
+
+def test_an_untrusted_line_replaces_nothing_that_the_person_said(database: Database) -> None:
+    memories = MemoryStore(database)
+    mine = memories.add("My IBAN is DE1", Origin("s", "t", CLEAN))
+    theirs = [
+        {**GOOD, "text": "My IBAN is DE1", "used_by": ["m2"], "untrusted": False},
+        {**GOOD, "id": "m2", "text": "My IBAN is EVIL"},
+        {**GOOD, "id": "m3", "text": "My seat is 7", "used_by": ["m4"]},
+        {**GOOD, "id": "m4", "text": "My seat is 8"},
+    ]
+
+    assert import_lines(database, map(json.dumps, theirs)) == Imported(3, 1)
+
+    assert memories.get(mine.id) == mine
+    assert [row.text for row in memories.latest(9)] == ["My seat is 8", "My IBAN is EVIL", "My IBAN is DE1"]

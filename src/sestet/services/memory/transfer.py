@@ -10,6 +10,7 @@ from sestet.core.label import Label, Origin
 from sestet.core.schema import JsonValue, find_problems, object_schema
 from sestet.services.memory.ledger import Item, Ledger, Sort, is_storable
 from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import Sources
 
 _TEXT: JsonValue = {"type": "string"}
@@ -88,7 +89,7 @@ def import_lines(database: Database, lines: Iterable[str]) -> Imported:
             added += 1
         for item in items:
             if item.sort == "fact" and item.used_by:
-                ledger.memories.supersede(numbers[item.id], numbers[item.used_by[0]])
+                _supersede(ledger.memories, numbers[item.id], numbers[item.used_by[0]])
     return Imported(added, len(items) - added)
 
 
@@ -110,6 +111,15 @@ def _add(ledger: Ledger, item: Item, numbers: Mapping[str, int]) -> int:
         [numbers[name] for name in item.rests_on if name[0] == "r"],
     )
     return ledger.observations.add_reflection(item.text, origin, item.level, sources, item.made_by).id
+
+
+def _supersede(memories: MemoryStore, old: int, later: int) -> None:
+    """What a stranger may have written replaces nothing here that the person said."""
+    replaced, replacing = memories.get(old), memories.get(later)
+    assert replaced is not None  # both were found or added in this transaction
+    assert replacing is not None
+    if replaced.label.untrusted or not replacing.label.untrusted:
+        memories.supersede(old, later)
 
 
 def _read(lines: Iterable[str]) -> list[Item]:
