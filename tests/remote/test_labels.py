@@ -34,8 +34,15 @@ def transfer(agent_name: str, request: str) -> sestet.ToolCall:
     return sestet.ToolCall("transfer_to_agent", {"agent_name": agent_name, "request": request})
 
 
-async def run(url: str, home: Path, script: dict[str, list[sestet.ToolCall | str]], text: str) -> list[Event]:
-    settings = {"a2a": {"enabled": True, "remoteAgents": [{"name": "stranger", "url": url}]}}
+async def run(
+    url: str,
+    home: Path,
+    script: dict[str, list[sestet.ToolCall | str]],
+    text: str,
+    policy: dict[str, object] | None = None,
+) -> list[Event]:
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": url}]}
+    settings = {"a2a": a2a, "policy": policy or {}}
     model = sestet.ScriptedModel(script)
     async with sestet.open(settings, home=home, model=model, tools=[exec_mail]) as app:
         return [event async for event in app.run_turn("s1", text)]
@@ -96,4 +103,17 @@ async def test_private_content_is_asked_about_before_it_goes_to_a_remote_agent(
 
     (question,) = questions(events)
     assert question.call.arguments["agent_name"] == "stranger"
+    assert [request.path for request in stranger.received] == ["/.well-known/agent-card.json"]
+
+
+async def test_the_policy_knows_a_remote_agent_as_a_tool_with_its_name(
+    tmp_path: Path, stranger: Server
+) -> None:
+    script: dict[str, list[sestet.ToolCall | str]] = {
+        "orchestrator": [transfer("stranger", "What now?"), "It may not be asked."],
+    }
+
+    events = await run(stranger.url, tmp_path, script, "ask the stranger", {"block": ["remote_stranger"]})
+
+    assert questions(events) == []
     assert [request.path for request in stranger.received] == ["/.well-known/agent-card.json"]

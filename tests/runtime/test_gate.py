@@ -69,6 +69,11 @@ def test_what_policy_blocks_stays_blocked_whatever_was_read_or_said(
     assert (judge(label, tool, arguments, words, policy).decision == "block") is blocked
 
 
+@pytest.mark.parametrize("pattern", ["exec_mail", "EXEC*", " Exec_Mail ", "exec_[A-Z]ail"])
+def test_a_block_holds_however_it_is_spelt(pattern: str) -> None:
+    assert judge(CLEAN, MAIL, {"to": "a"}, "a", Policy((pattern,))).decision == "block"
+
+
 @given(TOOLS.filter(lambda tool: tool.effect != "money"), ARGUMENTS, WORDS)
 def test_without_anything_read_nothing_but_risk_asks(
     tool: Tool, arguments: dict[str, str], words: str

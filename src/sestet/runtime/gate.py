@@ -50,7 +50,7 @@ def judge(
     label: Label, tool: Tool, arguments: JsonObject, user_words: str, policy: Policy, agent: str = ""
 ) -> Verdict:
     """Decide about one call of an agent, from what it has read and what the person has said."""
-    if any(fnmatchcase(tool.name, pattern) for pattern in policy.blocked):
+    if any(_blocks(pattern, tool.name) for pattern in policy.blocked):
         return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy")
     if tool.effect == "money":
         return Verdict("ask", "it moves money, or does not declare that it does not", label.sources)
@@ -67,6 +67,11 @@ def judge(
     if asks_every_time(tool, agent, policy):
         return Verdict("ask", "it changes something, and a small local model chose it", label.sources)
     return ALLOW
+
+
+def _blocks(pattern: str, name: str) -> bool:
+    """In doubt it does: nobody who writes ``Payment_*`` wants it to mean nothing."""
+    return fnmatchcase(name.casefold(), pattern.strip().casefold())
 
 
 def asks_every_time(tool: Tool, agent: str, policy: Policy) -> bool:
