@@ -9,7 +9,7 @@ from typing import cast
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
-from sestet.core.message import UserMessage
+from sestet.core.message import MemoryMessage, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
@@ -77,7 +77,7 @@ class SmallModel:
                         if piece := answer.feed(text) if request.tools else text:
                             yield TextDelta(piece)
                     case ModelReply() if request.tools:
-                        text, calls = read_reply(item.text, request.tools)
+                        text, calls = read_reply(item.text, request.tools, _data_in(request))
                         if not calls and (rest := answer.rest(text)):
                             yield TextDelta(rest)
                         yield item._replace(text=text, calls=calls)
@@ -114,6 +114,11 @@ class SmallModel:
 
     async def close(self) -> None:
         await self._model.close()
+
+
+def _data_in(request: ModelRequest) -> Sequence[str]:
+    """What was given to the model to read, and is nobody's request."""
+    return [m.text for m in request.messages if isinstance(m, ToolMessage | MemoryMessage)]
 
 
 def _agents(tools: Sequence[Tool]) -> Sequence[str]:

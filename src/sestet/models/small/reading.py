@@ -26,10 +26,20 @@ class Reading(NamedTuple):
     calls: tuple[ToolCall, ...] = ()
 
 
-def read_reply(text: str, tools: Sequence[Tool]) -> Reading:
-    """The calls that stand in the text, else the answer that it gives; never raises."""
+def read_reply(text: str, tools: Sequence[Tool], read: Sequence[str] = ()) -> Reading:
+    """The calls that stand in the text, else the answer that it gives; never raises.
+
+    What stands word for word in one of the texts that were ``read`` is a quotation and no call.
+    """
     by_name = {normalise_name(tool.name): tool for tool in tools}
     found = list(find_json(text))
+    if found and read:
+        known = [_without_spaces(each) for each in read]
+        found = [
+            each
+            for each in found
+            if not any(_without_spaces(text[each.start : each.end]) in other for other in known)
+        ]
     alone = len(found) == 1 and not _prose(text, found)
     calls = [call for each in found for call in _calls(each.value, by_name, alone)]
     if calls:
@@ -120,6 +130,10 @@ def _prose(text: str, found: Sequence[Found]) -> str:
     edges = [0, *(edge for each in found for edge in (each.start, each.end)), len(text)]
     between = (text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True))
     return "".join(_tidy(piece) for piece in between)
+
+
+def _without_spaces(text: str) -> str:
+    return "".join(text.split())
 
 
 def _tidy(text: str) -> str:
