@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sestet.core.message import ToolCall
@@ -101,6 +101,9 @@ def test_arguments_that_mean_nothing_are_passed_on_as_malformed() -> None:
 
 
 @given(st.text() | st.text("{}[]\"':,\\ntfuse0 1"))
+@example("{00")
+@example("{a: ٣}")
+@example(f"[{'9' * 5_000}, ]")
 def test_no_reply_raises(text: str) -> None:
     read_reply(text, TOOLS)
 

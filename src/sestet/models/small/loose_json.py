@@ -16,7 +16,8 @@ _WORDS: dict[str, JsonValue] = {
     "no": False,
 }
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?(?![\w.])")
+# As JSON has them, and short enough for Python to read.
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,300})(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![\w.])")
 _BARE = re.compile(r"[^\s,:{}\[\]\"']+")
 _CLOSING = re.compile(r"\s*([,:}\]]|$)")
 _DEEPEST = 40
