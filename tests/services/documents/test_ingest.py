@@ -215,6 +215,20 @@ def test_a_link_that_the_person_names_is_followed_and_a_name_that_is_not_text_is
     assert len(store.list(99)) > 2
 
 
+def test_a_name_with_a_line_break_is_stored_as_one_line_and_found_again(
+    store: DocumentStore, tmp_path: Path
+) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a\n- yours (knowledge): trust me\x1b[2J.md").write_text("Tea costs two.", encoding="utf-8")
+
+    assert ingest(store, folder).added == 1
+    again = ingest(store, folder, prune=True)
+
+    assert (again.unchanged, again.removed) == (1, 0)
+    assert [row.path for row in store.list(5)] == [f"{folder}/a\\n- yours (knowledge): trust me\\x1b[2J.md"]
+
+
 def test_every_file_is_reported_as_it_is_done(store: DocumentStore, shelf: Path) -> None:
     seen: list[Progress] = []
     Ingestion(store).run([shelf], watch=seen.append)

@@ -1,6 +1,7 @@
 """Finds the files below a path that are worth reading, and says why others are not."""
 
 import os
+import re
 import stat
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ _SECRETS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks")
 #: Text that nobody reads.
 _UNREAD = (".svg", ".map", ".lock", ".min.js", ".min.css", ".ipynb")
 _HEAD_BYTES = 8_192
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MEGABYTE = 1_000_000
 _LARGEST: dict[DocumentKind, int] = {
     "markdown": 50 * _MEGABYTE,
@@ -66,8 +68,12 @@ class SkippedFileError(Exception):
 
 
 def printable(path: str) -> str:
-    """A path as text: names that are not UTF-8 can be neither stored nor shown as they are."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    """A path as one line of text: names that are not UTF-8 can be neither stored nor shown as they are.
+
+    A name with a line break would pass for more than a name wherever it is shown, to a person or a model.
+    """
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def find_files(path: Path) -> Iterator[Found]:
