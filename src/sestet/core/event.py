@@ -198,6 +198,7 @@ class TurnFailed(_Stamped):
     kind: ClassVar[str] = "turn_failed"
     cause: str
     text: str
+    label: Label
 
 
 @record

@@ -137,7 +137,7 @@ def past_turn(events: list[Event]) -> PastTurn:
     if not isinstance(end, _ENDS):
         return PastTurn((), CLEAN, 0)
     messages: list[Message] = []
-    label = end.label if isinstance(end, TurnFinished) else CLEAN
+    label = CLEAN if isinstance(end, TurnCancelled) else end.label
     requests: dict[str, DelegationStarted] = {}
     for event in shown:
         if isinstance(event, TurnStarted):

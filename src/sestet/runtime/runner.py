@@ -22,6 +22,7 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, ToolCall, UserMessage, whole
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("sestet.runtime")
 
 _LONGEST_ID = 200
+#: Of a turn that was torn off: the worst.
+_UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
 
 class Runner:
@@ -151,7 +154,7 @@ class Runner:
 
     async def _conduct(self, turn: Turn) -> None:
         """The work of one turn, to exactly one of its ends."""
-        root = self._root.name
+        root, run = self._root.name, None
         try:
             run = self._open_conversation(turn)
             async with asyncio.timeout(turn.seconds_left):
@@ -159,21 +162,21 @@ class Runner:
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            end = TurnFailed(turn.stamp(root), "timeout", _apology(cause))
+            end = TurnFailed(turn.stamp(root), "timeout", _apology(cause), run.label if run else CLEAN)
         except asyncio.CancelledError:
             end = TurnCancelled(turn.stamp("user"))
         except StorageError as error:
             turn.on_failed(error)
             return
         except Exception as bug:
-            end = self._failed_on(turn, bug)
+            end = self._failed_on(turn, bug, run.label if run else CLEAN)
         if turn.error is None:
             turn.record(end)
 
-    def _failed_on(self, turn: Turn, bug: BaseException) -> TurnFailed:
+    def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
         cause = whole(f"something went wrong inside Sestet: {told(bug)}")
-        return TurnFailed(turn.stamp(self._root.name), "failed", _apology(cause))
+        return TurnFailed(turn.stamp(self._root.name), "failed", _apology(cause), label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """A task that is ended from outside, or before its first step, cannot record that itself."""
@@ -181,7 +184,7 @@ class Runner:
             if task.cancelled():
                 turn.record(TurnCancelled(turn.stamp("user")))
             elif (error := task.exception()) is not None:
-                turn.record(self._failed_on(turn, error))
+                turn.record(self._failed_on(turn, error, _UNKNOWN))
         turn.close()
 
     async def _route(self, turn: Turn, run: AgentRun) -> ToolCall | None:
@@ -219,7 +222,7 @@ class Runner:
         stamp = turn.stamp(self._root.name)
         if outcome.kind == "paused":
             return TurnPaused(stamp, tuple(turn.waiting_for))
-        return TurnFailed(stamp, outcome.kind, _apology(outcome.cause or outcome.kind))
+        return TurnFailed(stamp, outcome.kind, _apology(outcome.cause or outcome.kind), run.label)
 
 
 def require_usable(session_id: str, text: str) -> None:

@@ -319,7 +319,7 @@ def decode(stamp: Stamp, kind: str, data: str) -> Event:
     values = cast("dict[str, object]", json.loads(data))
     if "usage" in values:
         values["usage"] = Usage(**cast("dict[str, int]", values["usage"]))
-    if kind == ToolFinished.kind and "label" not in values:
+    if kind in (ToolFinished.kind, TurnFailed.kind) and "label" not in values:
         values["label"] = _UNLABELLED
     elif "label" in values:
         label = cast("dict[str, object]", values["label"])
