@@ -6,6 +6,7 @@ import pytest
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN
+from sestet.core.schema import JsonObject
 from sestet.core.tool import CallInfo, Tool, tool
 
 
@@ -87,3 +88,36 @@ def test_mistakes_in_a_definition_name_the_tool_and_the_argument() -> None:
         tool(blocking)  # pyright: ignore[reportArgumentType] - the mistake under test
     with pytest.raises(DefinitionError, match="'odd', argument 'when': no JSON Schema"):
         tool(odd)
+
+
+BOUNDED: JsonObject = {"type": "integer", "minimum": 0, "maximum": 9}
+
+
+@pytest.mark.parametrize(
+    ("schema", "allowed"),
+    [
+        ({"type": "boolean"}, True),
+        (BOUNDED, True),
+        ({"type": "string", "enum": ["yes", "no"]}, True),
+        ({"type": "object", "properties": {"n": BOUNDED}, "additionalProperties": False}, True),
+        ({"anyOf": [BOUNDED, {"type": "null"}]}, True),
+        ({}, False),
+        ({"type": "string"}, False),
+        ({"type": "string", "enum": []}, False),
+        ({"type": "boolean", "anyOf": [{"type": "string"}]}, False),
+        ({"type": "integer", "minimum": 0}, False),
+        ({"type": "array", "items": BOUNDED}, False),
+        ({"type": "object", "properties": {"n": BOUNDED}}, False),
+        ({"type": "object", "properties": {"n": {"type": "string"}}, "additionalProperties": False}, False),
+    ],
+)
+def test_a_fixed_result_has_no_room_for_anybodys_text(schema: JsonObject, allowed: bool) -> None:
+    async def looked() -> bool:
+        """Look."""
+        return True
+
+    if allowed:
+        assert tool(fixed_result=schema)(looked).fixed_result == schema
+    else:
+        with pytest.raises(DefinitionError, match="'looked': what fits its fixed_result could carry text"):
+            tool(fixed_result=schema)(looked)

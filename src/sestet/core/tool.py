@@ -1,7 +1,7 @@
 """A tool as a value, and the decorator that makes one from a typed, documented async function."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from types import FunctionType
@@ -152,6 +152,12 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     description = inspect.cleandoc(function.__doc__ or "")
     if not description:
         raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads")
+    fixed = declared.get("fixed_result")
+    if fixed is not None and not _carries_no_text(fixed):
+        raise DefinitionError(
+            f"tool '{name}': what fits its fixed_result could carry text; declare a boolean, a number with "
+            "minimum and maximum, an enum, or a closed object of these"
+        )
     hints = _hints(function)
     needs: list[type] = []
     properties: dict[str, JsonValue] = {}
@@ -174,6 +180,19 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     if CallInfo in needs[1:]:
         raise DefinitionError(f"tool '{name}': CallInfo must be its first parameter")
     return Tool(name, description, object_schema(properties, required), function, tuple(needs), **declared)
+
+
+def _carries_no_text(schema: JsonObject) -> bool:
+    """Whether the tool's author has chosen all that a value of this schema can say."""
+    if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
+        return all(map(_carries_no_text, options))
+    if schema.get("enum") or schema.get("type") in ("boolean", "null"):
+        return True
+    if schema.get("type") in ("integer", "number"):
+        return "minimum" in schema and "maximum" in schema
+    members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+    closed = schema.get("type") == "object" and schema.get("additionalProperties") is False
+    return closed and all(map(_carries_no_text, members.values()))
 
 
 def _parameters(function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
