@@ -1,4 +1,4 @@
-"""What a stranger wrote and somebody stored: a tool that writes may show it, and then it was read."""
+"""What was stored is what it was: a stranger's words stay theirs, and the person's stay private."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +7,9 @@ import pytest
 
 import sestet
 from sestet.core.event import ApprovalRequested, ToolFinished, TurnFailed
-from sestet.core.label import Label, Origin
+from sestet.core.label import CLEAN, Label, Origin
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import MemoryStore
 from tests.runtime.conftest import SENT, exec_mail
@@ -63,6 +64,27 @@ async def test_words_that_a_writing_tool_shows_choose_no_receiver(
     assert (shown.label.untrusted, shown.label.private) == (True, True)
     assert SENT == []
     assert [event.call.name for event in events if isinstance(event, ApprovalRequested)] == ["exec_mail"]
+
+
+@pytest.mark.parametrize("tool", ["rag_retrieve", "search_knowledge"])
+async def test_what_the_person_saved_is_private_however_it_is_found_again(tmp_path: Path, tool: str) -> None:
+    SENT.clear()
+    database = Database(tmp_path / FILE_NAME)
+    KnowledgeStore(database).save("Salary", "My salary is 4,200", "fact", Origin("yesterday", "t", CLEAN))
+    database.close()
+    model = sestet.ScriptedModel(
+        {
+            "orchestrator": [transfer("librarian", "my salary?"), transfer("operator", "mail it")],
+            "librarian": [sestet.ToolCall(tool, {"query": "salary"}), "4,200"],
+            "operator": [sestet.ToolCall("exec_mail", {"to": "bob@example.org", "text": "4,200"})],
+        }
+    )
+    async with sestet.open({}, home=tmp_path, model=model, tools=[exec_mail]) as app:
+        events = [event async for event in app.run_turn("today", "tell bob@example.org what I earn")]
+
+    (question,) = [event for event in events if isinstance(event, ApprovalRequested)]
+    assert question.reason == "private content would leave this machine"
+    assert SENT == []
 
 
 @pytest.mark.parametrize("multi_agent", [True, False], ids=["tree", "single"])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from sestet.agents._shared.text import day, given
-from sestet.core.label import CLEAN, Labelled
+from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.services.retrieval import Collection, Passage, Retrieval
 
@@ -41,9 +41,7 @@ async def rag_retrieve(
     note = f"\n(Found by words alone: {problem}.)" if problem else ""
     if not found:
         return Labelled(f"No passage was found about {query!r}.{note}", CLEAN)
-    label = CLEAN
-    for passage in found:
-        label |= passage.label
+    label = stored_label(f"rag_retrieve of {call.agent}", (passage.label for passage in found))
     return Labelled("\n".join((f"Passages about {query!r}:", *map(_show, found))) + note, label)
 
 
