@@ -168,6 +168,14 @@ def test_a_password_in_an_address_is_masked_when_settings_are_shown() -> None:
     assert str(shown).count("'http://***@127.0.0.1:9/v1?at=@home'") == 2
 
 
+def test_a_key_is_not_in_what_python_shows_of_settings_wherever_they_came_from(tmp_path: Path) -> None:
+    given = settings_from({"providers": {"o": {"apiKey": "sk-hidden"}}, "embedding": {"apiKey": "sk-hidden"}})
+    by_section = load(tmp_path, SESTET_PROVIDERS='{"o": {"apiKey": "sk-hidden"}}')
+
+    assert given.providers["o"].api_key == by_section.providers["o"].api_key == "sk-hidden"
+    assert "sk-hidden" not in repr(given) + repr(by_section)
+
+
 def test_secrets_are_masked_when_settings_are_shown() -> None:
     settings = settings_from({"providers": {"o": {"apiKey": "sk-secret", "baseUrl": "http://x"}}})
 

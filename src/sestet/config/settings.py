@@ -265,6 +265,8 @@ def as_mapping(settings: Settings) -> dict[str, JsonValue]:
 def _build(hint: object, value: object) -> object:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
+        if _SECRET in arguments and isinstance(value, str) and not isinstance(value, Secret):
+            return Secret(value)
         return _build(arguments[0], value)
     if origin is Mapping:
         return {
