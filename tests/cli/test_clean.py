@@ -10,6 +10,7 @@ from rich.console import Console
 
 from sestet.cli.show.answer import print_answer
 from sestet.cli.show.clean import clean, escape_json, one_line
+from tests.cli.program import Home
 
 ATTACKS = {
     "colour": ("a\x1b[31mb", "ab"),
@@ -97,3 +98,17 @@ def test_markup_in_an_answer_is_text() -> None:
     with console.capture() as capture:
         print_answer(console, "[red]not red[/red] [link=http://evil]x[/link] :smile:", markdown=False)
     assert capture.get().strip() == "[red]not red[/red] [link=http://evil]x[/link] :smile:"
+
+
+def test_the_log_can_be_read_on_a_terminal_too(home: Home) -> None:
+    script = (
+        "import atexit, logging\n"
+        "from sestet.cli import main\n"
+        "said = 'the server said \\x1b]0;owned\\x07\\x1b[31mred\\u202e'\n"
+        "atexit.register(lambda: logging.getLogger('sestet').warning(said))\n"
+        "main()\n"
+    )
+    home.with_program("-c", script).run("memory", "list")
+
+    (line,) = (home.data / "sestet.log").read_text(encoding="utf-8").splitlines()
+    assert line.endswith("WARNING sestet the server said red")

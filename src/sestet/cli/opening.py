@@ -70,11 +70,20 @@ class _PrivateFile(RotatingFileHandler):
         return open(descriptor, "a", encoding="utf-8", errors="replace")
 
 
+class _HarmlessLines(logging.Formatter):
+    """An error may repeat what a server or a file said, and a log is read on a terminal."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from sestet.cli.show.clean import clean
+
+        return clean(super().format(record))
+
+
 def _keep_log() -> None:
     """What goes wrong inside is written to a file and not into the conversation."""
     # A log that cannot be written must not disturb the conversation either.
     logging.raiseExceptions = False
     file = data_directory() / LOG_NAME
     handler = _PrivateFile(file, maxBytes=_LOG_BYTES, backupCount=1, encoding="utf-8", delay=True)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+    handler.setFormatter(_HarmlessLines("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
