@@ -53,6 +53,25 @@ def test_what_was_exported_is_imported_as_it_was(database: Database, tmp_path: P
     other.close()
 
 
+def test_a_text_that_stands_twice_in_an_export_is_two_rows_again(database: Database, tmp_path: Path) -> None:
+    memories, observations = MemoryStore(database), ObservationStore(database)
+    first = memories.add("I like tea", Origin("s1", "t1", CLEAN))
+    second = memories.add("I do not like tea", Origin("s1", "t2", CLEAN), supersedes=[first.id])
+    memories.add("I like tea", Origin("s1", "t3", CLEAN), supersedes=[second.id])
+    for turn in ("t1", "t2"):
+        observations.add_observation("The person asked: any news?", Origin("s1", turn, CLEAN), "rules")
+    observations.add_reflection("News", Origin("s1", "t2", CLEAN), 1, Sources([1, 2]), "rules")
+    lines = list(export_lines(Ledger(database)))
+    other = Database(tmp_path / "other.db")
+
+    assert import_lines(other, lines) == Imported(6, 0)
+    assert [row.text for row in MemoryStore(other).find("tea", 9)] == ["I like tea"]
+    assert [row.covers for row in ObservationStore(other).reflections(9)] == [(1, 2)]
+    assert import_lines(other, lines) == Imported(0, 6)
+    assert list(export_lines(Ledger(other))) == lines
+    other.close()
+
+
 GOOD = {"id": "m1", "sort": "fact", "text": "I like tea", "at": 1.5}
 
 
@@ -66,6 +85,9 @@ GOOD = {"id": "m1", "sort": "fact", "text": "I like tea", "at": 1.5}
         (json.dumps({**GOOD, "id": "m2", "text": " "}), "line 3: 'text' has 1 to"),
         (json.dumps({**GOOD, "id": "m2", "at": -1}), "line 3: at"),
         (json.dumps({**GOOD, "id": "m2", "at": "today"}), "line 3: at"),
+        (json.dumps({**GOOD, "id": "m2", "at": 1e12}), "line 3: at must be at most"),
+        (json.dumps({**GOOD, "id": "m2", "at": 10**400}), "line 3: at must be at most"),
+        ("[" * 100_000, "line 3: not JSON"),
         (json.dumps({**GOOD, "id": "o2"}), "line 3: the id of a fact begins with 'm'"),
         (json.dumps(GOOD), "line 3: 'm1' stands in line 1 already"),
         (json.dumps({**GOOD, "id": "m2", "used_by": ["m9"]}), "line 3: 'm2' refers to 'm9'"),

@@ -8,19 +8,21 @@ from typing import NamedTuple, cast
 from sestet.core.errors import PersonError
 from sestet.core.label import Label, Origin
 from sestet.core.schema import JsonValue, find_problems, object_schema
-from sestet.services.memory.ledger import Item, Ledger, Sort, is_storable
+from sestet.services.memory.ledger import Item, Ledger, Sort, is_storable, split_id
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import Sources
 
 _TEXT: JsonValue = {"type": "string"}
 _IDS: JsonValue = {"type": "array", "items": {"type": "string"}}
+#: The last moment of the year 9999: neither SQLite nor most calendars know a later one.
+_END_OF_TIME = 253_402_300_799
 _LINE = object_schema(
     {
         "id": _TEXT,
         "sort": {"type": "string", "enum": ["fact", "observation", "reflection"]},
         "text": _TEXT,
-        "at": {"type": "number", "minimum": 0},
+        "at": {"type": "number", "minimum": 0, "maximum": _END_OF_TIME},
         "session": _TEXT,
         "turn": _TEXT,
         "turn_number": {"type": "integer"},
@@ -74,23 +76,36 @@ def import_lines(database: Database, lines: Iterable[str]) -> Imported:
     """Add what the lines hold: all of it, or nothing and an error that names the first bad line."""
     items = _read(lines)
     ledger = Ledger(database)
-    known = {(item.sort, item.text): item.id for item in ledger.items(_EVERYTHING)}
     #: The id in the file → the number in the database.
-    numbers: dict[str, int] = {}
-    added = 0
+    numbers = _known(items, ledger.items(_EVERYTHING))
+    new = [item for item in items if item.id not in numbers]
     with database.transaction():
-        for item in items:
-            if (there := known.get((item.sort, item.text))) is not None:
-                numbers[item.id] = int(there[1:])
-                continue
+        for item in new:
             numbers[item.id] = _add(ledger, item, numbers)
             database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))
-            known[item.sort, item.text] = f"{item.id[:1]}{numbers[item.id]}"
-            added += 1
         for item in items:
             if item.sort == "fact" and item.used_by:
                 _supersede(ledger.memories, numbers[item.id], numbers[item.used_by[0]])
-    return Imported(added, len(items) - added)
+    return Imported(len(new), len(items) - len(new))
+
+
+def _known(items: Iterable[Item], rows: Iterable[Item]) -> dict[str, int]:
+    """The lines whose sort and text are there already; each has a row to itself, that of its moment first.
+
+    A file may hold a text twice: a fact that was replaced, and that was told again later.
+    """
+    free: dict[tuple[Sort, str], list[Item]] = {}
+    for row in rows:
+        free.setdefault((row.sort, row.text), []).append(row)
+    numbers: dict[str, int] = {}
+    for any_moment in (False, True):
+        for item in items:
+            same = free.get((item.sort, item.text), [])
+            row = next((row for row in same if any_moment or row.at == item.at), None)
+            if row is not None and item.id not in numbers:
+                same.remove(row)
+                numbers[item.id] = split_id(row.id)[1]
+    return numbers
 
 
 _SET_TIME = {
@@ -143,7 +158,7 @@ def _read(lines: Iterable[str]) -> list[Item]:
 def _item(number: int, line: str) -> Item:
     try:
         values = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise PersonError(f"line {number}: not JSON: {error}") from error
     if problems := find_problems(_LINE, values):
         raise PersonError(" ".join(f"line {number}: {problems[0].where} {problems[0].message}".split()))
@@ -173,7 +188,7 @@ def _item(number: int, line: str) -> Item:
         str(value.get("by", "")) or "import",
         label,
         int(cast("int", value.get("level", 0))) or (1 if letter == "r" else 0),
-        tuple(map(str, cast("list[str]", value.get("rests_on", ())))),
+        tuple(dict.fromkeys(map(str, cast("list[str]", value.get("rests_on", ()))))),
         tuple(map(str, cast("list[str]", value.get("used_by", ())))),
     )
 
