@@ -57,6 +57,16 @@ async def failure(dialect: Dialect, answer: Answer, key: str = KEY) -> ModelErro
     return caught.value
 
 
+async def test_neither_key_nor_conversation_follows_a_redirect(dialect: Dialect) -> None:
+    async with serve(dialect.reply(Text(["Hello"]))) as other:
+        error = await failure(dialect, refused(307, "", location=f"{other.root}{dialect.path}"))
+
+    assert not other.received
+    assert (error.kind, error.retry_after) == ("other", None)
+    assert "sends calls on to another address" in str(error)
+    assert "providers.home.baseUrl" in str(error)
+
+
 # A key that is not accepted
 
 

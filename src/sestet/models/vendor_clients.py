@@ -55,6 +55,8 @@ def _connections() -> DefaultAsyncHttpxClient:
         # A proxy of the environment is for the world outside: it cannot reach this machine's servers.
         mounts=dict.fromkeys(_THIS_MACHINE),
         event_hooks={"request": [keep], "response": [_note]},
+        # Neither the key nor what was said goes to anybody whom the settings do not name.
+        follow_redirects=False,
     )
 
 

@@ -58,6 +58,10 @@ _NOT_DONE = _Failure(
     "timeout", "{server} did not end its reply within {call:g} seconds ({settings}.callSeconds)."
 )
 _BROKEN_OFF = _Failure("transient", "The connection to {server} broke off before the reply was complete.")
+_ELSEWHERE = _Failure(
+    "other",
+    "{server} sends calls on to another address, and none follows: write that one into {settings}.baseUrl.",
+)
 _OTHER = _Failure("other", "{server} could not be asked: {message}.")
 
 #: The first class that fits decides, so a subclass stands before its parent.
@@ -102,6 +106,8 @@ _FAILURES: tuple[tuple[type[Exception], _Failure], ...] = (
 _SAYS_TOO_LONG = re.compile(r"context.?(size|length|window)|too many tokens", re.IGNORECASE)
 #: The codes of a filter that stopped the request and not the reply.
 _SAYS_FILTERED = re.compile(r"\b(content_filter|content_policy_violation)\b")
+#: How the clients word a status below 400, which the library takes for a reply that broke off.
+_SAYS_REDIRECTED = re.compile(r"(Error code: )?30\d\b")
 #: Google's way to say when to come back.
 _RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
@@ -152,6 +158,8 @@ def _failure(endpoint: Endpoint, error: Exception, said: str) -> _Failure:
         return _BROKEN_OFF if connected else _UNREACHABLE
     if isinstance(error, ModelAuthenticationError) and not endpoint.settings.api_key:
         return _NO_KEY
+    if isinstance(error, ModelAPIError) and _SAYS_REDIRECTED.match(error.message):
+        return _ELSEWHERE
     found = next((failure for kind, failure in _FAILURES if isinstance(error, kind)), _OTHER)
     if found.kind != "bad_request":
         return found
