@@ -20,7 +20,7 @@ from sestet.core.model import ModelItem, ModelReply, ModelRequest, Setback, Text
 from sestet.models.endpoint import VENDORS
 from sestet.models.retry import Pacing, RetryingModel
 from sestet.models.vendor import VendorModel
-from tests.models.dialects import DIALECTS, Anthropic, Dialect, Google, OpenAI, Text
+from tests.models.dialects import DIALECTS, Anthropic, Call, Dialect, Google, OpenAI, Text
 from tests.models.model_server import Answer, ModelServer, refused, said, serve
 
 KEY = "sk-a-very-secret-key"
@@ -65,6 +65,38 @@ async def test_neither_key_nor_conversation_follows_a_redirect(dialect: Dialect)
     assert (error.kind, error.retry_after) == ("other", None)
     assert "sends calls on to another address" in str(error)
     assert "providers.home.baseUrl" in str(error)
+
+
+@pytest.mark.parametrize("nonsense", ["[1]", "3", "[" * 100_000], ids=["list", "number", "deep"])
+async def test_an_event_that_no_vendor_would_send_is_for_the_moment(nonsense: str) -> None:
+    for dialect in (OpenAI(), Google()):  # Anthropic's client passes over it
+        items = await items_of(
+            dialect, said(f"data: {nonsense}\n\n"), dialect.reply(Text(["Hello"])), waits=[]
+        )
+
+        assert [type(item) for item in items] == [Setback, TextDelta, ModelReply]
+        assert isinstance(items[0], Setback)
+        assert items[0].kind == "transient"
+
+
+async def test_a_body_that_cannot_be_read_is_for_the_moment(dialect: Dialect) -> None:
+    packed = Answer(status=200, body="not packed at all", headers={"Content-Encoding": "gzip"})
+
+    assert (await failure(dialect, packed)).kind == "transient"
+
+
+async def test_a_failure_whose_body_is_nested_too_deeply_is_known_by_its_status(dialect: Dialect) -> None:
+    assert (await failure(dialect, refused(500, "[" * 100_000))).kind == "transient"
+
+
+@pytest.mark.parametrize("dialect", [OpenAI(), Anthropic()], ids=["openai", "anthropic"])
+async def test_arguments_that_are_nested_too_deeply_are_malformed(dialect: Dialect) -> None:
+    deep = '{"query": ' + "[" * 100_000
+
+    (reply,) = await items_of(dialect, dialect.reply(Call("c1", "memory_recall", [deep])))
+
+    assert isinstance(reply, ModelReply)
+    assert [call.malformed for call in reply.calls] == [deep]
 
 
 # A key that is not accepted

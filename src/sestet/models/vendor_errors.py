@@ -62,6 +62,7 @@ _ELSEWHERE = _Failure(
     "other",
     "{server} sends calls on to another address, and none follows: write that one into {settings}.baseUrl.",
 )
+_UNREADABLE = _Failure("transient", "{server} sent something that cannot be read ({message}).")
 _OTHER = _Failure("other", "{server} could not be asked: {message}.")
 
 #: The first class that fits decides, so a subclass stands before its parent.
@@ -112,7 +113,7 @@ _SAYS_REDIRECTED = re.compile(r"(Error code: )?30\d\b")
 _RETRY_DELAY = re.compile(r"'retryDelay': '(\d+(?:\.\d+)?)s'")
 
 
-def explain(endpoint: Endpoint, error: AgentRunError | UserError | TimeoutError) -> ModelError:
+def explain(endpoint: Endpoint, error: Exception) -> ModelError:
     """The error for the person. It does not refer to the vendor's own, which may quote the key."""
     body = error.body if isinstance(error, ModelAPIError) else None
     said = _said(endpoint, body)
@@ -120,7 +121,8 @@ def explain(endpoint: Endpoint, error: AgentRunError | UserError | TimeoutError)
     status = error.status_code if isinstance(error, ModelHTTPError) else None
     wait = _retry_after(error)
     settings = endpoint.settings
-    message = "" if isinstance(error, TimeoutError) else error.message
+    named = isinstance(error, AgentRunError | UserError)
+    message = error.message if named else f"{type(error).__name__}: {error}"
     text = sentence.format(
         server=endpoint.server,
         settings=f"providers.{endpoint.provider_id}",
@@ -160,6 +162,8 @@ def _failure(endpoint: Endpoint, error: Exception, said: str) -> _Failure:
         return _NO_KEY
     if isinstance(error, ModelAPIError) and _SAYS_REDIRECTED.match(error.message):
         return _ELSEWHERE
+    if not isinstance(error, AgentRunError | UserError):
+        return _UNREADABLE
     found = next((failure for kind, failure in _FAILURES if isinstance(error, kind)), _OTHER)
     if found.kind != "bad_request":
         return found
@@ -192,7 +196,7 @@ def _said(endpoint: Endpoint, body: object) -> str:
 def _parsed(body: str) -> object:
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return body
 
 

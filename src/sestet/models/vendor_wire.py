@@ -7,7 +7,6 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, NoReturn, assert_never, cast
 
 from pydantic_ai.direct import model_request_stream
-from pydantic_ai.exceptions import AgentRunError, UserError
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
@@ -54,8 +53,9 @@ class Wire:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         answer = AnswerFilter()
         pieces: list[str] = []
+        call = self._ask(request)
         try:
-            async with letting_go(self._ask(request)) as events:
+            async with letting_go(call) as events:
                 arriving = aiter(events)
                 # The library watches over the time until the first one.
                 event = await anext(arriving, None)
@@ -69,7 +69,7 @@ class Wire:
                 pieces.append(tail)
                 yield TextDelta(tail)
             outcome = self._outcome("".join(pieces), events.get())
-        except (AgentRunError, UserError, TimeoutError) as error:
+        except Exception as error:  # the edge of one model call: the clients stumble over what they cannot read
             outcome = explain(self._endpoint, error)
         # Outside of the except block: no traceback can then lead to the vendor's error and what it quotes.
         if isinstance(outcome, ModelError):
@@ -184,7 +184,7 @@ def to_call(part: ToolCallPart) -> ToolCall:
         return ToolCall(part.tool_name, id=part.tool_call_id)
     try:
         arguments: object = json.loads(text, parse_constant=_refuse)
-    except ValueError:
+    except (ValueError, RecursionError):
         arguments = None
     if isinstance(arguments, dict):
         return ToolCall(part.tool_name, cast("JsonObject", arguments), part.tool_call_id)
