@@ -43,7 +43,7 @@ class Redaction:
 
     def blank_words(self, words: str) -> int:
         """Inside a transaction: replace some words wherever they were recorded; in how many places."""
-        pattern = re.compile(rf"(?<!\w){re.escape(words)}(?!\w)", re.IGNORECASE)
+        pattern = _as_said(words)
 
         def without(text: str) -> str:
             return pattern.sub(FORGOTTEN, text)
@@ -98,6 +98,22 @@ class Redaction:
         self._database.execute(
             "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?", (json.dumps(values), turn_id, seq)
         )
+
+
+def _as_said(words: str) -> re.Pattern[str]:
+    """These words in any case and with any spaces between them, but not as a part of longer ones.
+
+    What is written in letters without case is often written without spaces too: nothing tells where it ends.
+    """
+    words = words.strip().rstrip(".!?") or words
+    before = r"(?<!\w)" if _has_bounds(words[0]) else ""
+    after = r"(?!\w)" if _has_bounds(words[-1]) else ""
+    said = r"\s+".join(map(re.escape, words.split()))
+    return re.compile(f"{before}{said}{after}", re.IGNORECASE)
+
+
+def _has_bounds(character: str) -> bool:
+    return character.isdecimal() or character.lower() != character.upper()
 
 
 def _blank(text: str) -> str:

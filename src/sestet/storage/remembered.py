@@ -67,11 +67,11 @@ class RememberedIndex:
     def quoting(self, text: str) -> list[tuple[Kind, int]]:
         """Observations and reflections that hold a text word for word, whatever its case."""
         rows = self._database.execute(
-            """SELECT collection, item_id FROM passages WHERE collection IN ('observations', 'reflections')
-               AND instr(lower(text), lower(?)) ORDER BY id""",
-            (text,),
+            """SELECT collection, item_id, text FROM passages
+               WHERE collection IN ('observations', 'reflections') ORDER BY id"""
         )
-        return [(kind, number) for kind, number in rows]
+        # Compared here: for SQLite, only the letters of English have a case.
+        return [(kind, number) for kind, number, held in rows if text.casefold() in held.casefold()]
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

@@ -66,6 +66,42 @@ def test_a_turn_that_was_not_observed_yet_is_not_observed_after_it(database: Dat
     assert [turn.words for turn in batch.turns] == ["I like tea"]
 
 
+@pytest.mark.parametrize(
+    ("fact", "elsewhere"),
+    [
+        (FACT, f"As I said, MY  wifi\ncode is {SECRET.upper()}!"),
+        (f"{FACT}.", f"{FACT} and nobody else's"),
+        ("我的密码是龙井茶", "请注意我的密码是龙井茶吧"),
+        ("Mein Kennwort ist Jäger", "MEIN KENNWORT IST JÄGER"),
+    ],
+)
+def test_everywhere_finds_the_words_however_they_were_said(
+    database: Database, fact: str, elsewhere: str
+) -> None:
+    turn_id = say(database, f"Remember that {fact}")
+    MemoryStore(database).add(fact, Origin("s1", turn_id, CLEAN))
+    other = say(database, elsewhere, session_id="s2")
+    ObservationStore(database).add_observation(f"Said: {fact.upper()}", Origin("s2", other, CLEAN), "rules")
+
+    done = Forgetting(database).forget("m1", everywhere=True)
+
+    assert done.with_it == ("o1",)
+    told = [event.text for event in Journal(database).events_of(other) if isinstance(event, TurnStarted)]
+    assert len(told) == 1
+    assert "[forgotten]" in told[0]
+    assert fact[-5:-1].casefold() not in told[0].casefold()
+
+
+def test_everywhere_leaves_longer_words_alone(database: Database) -> None:
+    MemoryStore(database).add("I like tea", Origin("s1", say(database, "I like tea"), CLEAN))
+    other = say(database, "I like teasing people")
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    (told,) = (event for event in Journal(database).events_of(other) if isinstance(event, TurnStarted))
+    assert told.text == "I like teasing people"
+
+
 @pytest.mark.parametrize("others", [False, True], ids=["alone", "with others"])
 def test_without_everywhere_only_the_conversation_holds_it(
     database: Database, tmp_path: Path, others: bool
