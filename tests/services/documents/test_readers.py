@@ -97,6 +97,15 @@ def test_a_fence_that_never_ends_is_code_to_the_end() -> None:
     assert list(read_markdown(lines("~~~\n# a\n\nb\n```\n"))) == [Block("~~~\n# a\n\nb\n```", 1, (), "code")]
 
 
+def test_a_heading_of_countless_spaces_is_read_like_any_other() -> None:
+    heading = f"# Far{' ' * 60_000}apart #\n"
+
+    blocks = list(read_markdown([heading] * 20))
+
+    assert {block.headings for block in blocks} == {("Far apart",)}
+    assert len(blocks) == 20
+
+
 def test_underlined_titles_of_plain_text_are_headings_in_the_order_of_their_marks() -> None:
     text = "Top\n===\n\none\n\nBelow\n-----\n\ntwo\n\nNext\n====\n\nthree\n"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from sestet.services.documents.blocks import Block, Gathered, Headings, numbered
 
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
-_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?:[ \t]+(?P<title>.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?P<title>[ \t].*)?$")
 _UNDERLINE = re.compile(r"(?P<mark>[=\-~^\"*+#])(?P=mark){2,}[ \t]*$")
 #: What markdown itself underlines headings with, and their levels.
 _MARKDOWN_LEVELS = {"=": 1, "-": 2}
@@ -31,7 +31,7 @@ def read_markdown(lines: Iterable[str]) -> Iterator[Block]:
             fence = opening["marks"]
         elif heading := _HEADING.match(line.rstrip("\n")):
             yield from gathered.take(headings.path)
-            headings.enter(len(heading["marks"]), heading["title"] or "")
+            headings.enter(len(heading["marks"]), _without_marks(heading["title"] or ""))
             yield Block(line.strip(), number, headings.path, "heading")
         elif level := _underlined(line, gathered, _MARKDOWN_LEVELS):
             yield from _heading(level, line, gathered, headings)
@@ -68,6 +68,13 @@ def read_code(lines: Iterable[str]) -> Iterator[Block]:
         gathered.add(line, number)
         after_gap = not line.strip()
     yield from gathered.take((name,) if name else (), "code")
+
+
+def _without_marks(title: str) -> str:
+    """A heading's text without the marks that may close it. By hand: a pattern would try every space."""
+    title = title.rstrip()
+    text = title.rstrip("#")
+    return text if text[-1:].isspace() else title
 
 
 def _paragraph(line: str, number: int, gathered: Gathered, path: tuple[str, ...]) -> Iterator[Block]:
