@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -276,6 +277,29 @@ async def test_a_model_that_fails_gives_the_text_back_and_after_three_times_rule
     assert await extraction.step()
 
     assert [row.proposed_by for row in store.open_proposals()] == ["rules"]
+
+
+async def test_a_claim_from_before_the_clock_was_set_back_does_not_hold(
+    database: Database, store: ExtractionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    MemoryStore(database).add("Ada works at Acme.", ORIGIN)
+    assert store.claim(60) is not None
+    assert store.claim(60) is None
+
+    yesterday = time.time() - 86_400
+    monkeypatch.setattr(time, "time", lambda: yesterday)
+
+    assert store.claim(60) is not None
+
+
+async def test_an_answer_that_is_nested_too_deeply_holds_no_facts(
+    database: Database, store: ExtractionStore
+) -> None:
+    MemoryStore(database).add("Ada works at Acme.", ORIGIN)
+
+    assert await Extraction(store, DECLARED, "on", ScriptedModel(["[" * 100_000 + "]"])).step()
+
+    assert store.waiting() == (0, 0)
 
 
 async def test_closing_in_the_middle_of_a_model_call_leaves_the_text_for_the_next(

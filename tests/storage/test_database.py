@@ -110,7 +110,7 @@ def test_a_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> Non
 def test_what_no_database_can_hold_is_an_error_for_the_person(tmp_path: Path, value: str | int) -> None:
     database = Database(tmp_path / "sestet.db")
 
-    with pytest.raises(StorageError, match="what was given is no text, or a number beyond all bounds"):
+    with pytest.raises(StorageError, match="what was given is no text, or a number beyond bounds"):
         database.execute("SELECT ?", (value,))
 
     database.close()

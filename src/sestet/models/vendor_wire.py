@@ -69,7 +69,7 @@ class Wire:
                 pieces.append(tail)
                 yield TextDelta(tail)
             outcome = self._outcome("".join(pieces), events.get())
-        except Exception as error:  # the edge of one model call: the clients stumble over what they cannot read
+        except Exception as error:  # the edge of one model call: clients stumble over nonsense
             outcome = explain(self._endpoint, error)
         # Outside of the except block: no traceback can then lead to the vendor's error and what it quotes.
         if isinstance(outcome, ModelError):

@@ -109,7 +109,7 @@ def _checked(answer: str, predicates: Predicates) -> Iterator[Fact]:
     start, end = answer.find("["), answer.rfind("]")
     try:
         items: object = json.loads(answer[start : end + 1]) if start >= 0 else []
-    except ValueError:
+    except (ValueError, RecursionError):
         items = []
     for item in cast("list[object]", items) if isinstance(items, list) else ():
         parts = cast("list[object]", item) if isinstance(item, list) else []

@@ -58,6 +58,10 @@ class ProposalRow(NamedTuple):
     state: State
 
 
+#: Seconds; nobody takes on a text for longer.
+_LONGEST_CLAIM = 3600.0
+
+
 class Waiting(NamedTuple):
     """How many texts are still to be read, and how many facts to be decided on."""
 
@@ -84,9 +88,11 @@ class ExtractionStore:
         now = time.time()
         claimed = self._database.execute(
             """UPDATE extractions SET attempts = attempts + 1, claimed_until = ?
-               WHERE id = (SELECT id FROM extractions WHERE claimed_until <= ? ORDER BY id LIMIT 1)
+               WHERE id = (SELECT id FROM extractions WHERE claimed_until NOT BETWEEN ? AND ?
+                           ORDER BY id LIMIT 1)
                RETURNING id, collection, item_id, attempts, claimed_until""",
-            (now + seconds, now),
+            # One that is farther away was made before the clock was set back.
+            (now + seconds, now, now + _LONGEST_CLAIM),
         )
         if not claimed:
             return None

@@ -14,6 +14,7 @@ import pytest
 
 from sestet.core.errors import ModelError, StorageError
 from sestet.core.label import CLEAN, Label, Origin
+from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel
 from sestet.services.memory.observer import Observer, Thresholds
 from sestet.services.memory.writing import ModelWriter, RuleWriter, Writer
@@ -216,6 +217,22 @@ async def test_half_characters_of_a_model_do_not_keep_it_at_the_same_turns(
 
     assert [text for text, _ in remembered(database).observations] == ["The person likes tea ?."]
     assert ObservedStore(database, Journal(database)).work_sum().problem == "down ?"
+
+
+async def test_neither_years_of_failures_nor_a_clock_that_was_set_back_end_the_work(
+    database: Database, locks: SessionLocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(database, "I like green tea more than black tea, really")
+    marks = ObservedStore(database, Journal(database))
+    for _ in range(2_000):
+        marks.log("observe", "a-model", 0, Usage(), "down")
+    model = ScriptedModel(["[1] The person likes tea."])
+    now = time.time()
+
+    for hours in (1, -24):
+        monkeypatch.setattr(time, "time", lambda hours=hours: now + hours * 3600)
+        await work(observer(database, locks, ModelWriter(model), SMALL._replace(reflect_tokens=NEVER)))
+        assert marks.mark("s1") == (0 if hours == 1 else 1)
 
 
 class Killed(BaseException):
