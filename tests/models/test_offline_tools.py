@@ -11,6 +11,7 @@ from sestet import agents
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.matching import find_tool, guess_tool, match_tool
+from sestet.models.offline.words import clauses_of
 
 _ROOMS = {name: agents.room_tools(name) for name in agents.NAMES}
 
@@ -100,6 +101,29 @@ def test_nothing_is_changed_on_a_guess_from_a_question(agent: str, question: str
     assert match is None or match.tool.effect == "none"
 
 
+@pytest.mark.parametrize(
+    ("agent", "request_text"),
+    [
+        ("chronicler", "don't remember that I like tea"),
+        ("chronicler", "please do not note that I like tea"),
+        ("chronicler", "never remember that I like tea"),
+        ("chronicler", "you should not remember that I like tea"),
+        ("chronicler", "I don't want you to remember that I smoke"),
+        ("chronicler", "don\N{RIGHT SINGLE QUOTATION MARK}t write down that I was ill"),
+        ("librarian", "please don't save this knowledge: tea is good"),
+    ],
+)
+def test_what_is_not_to_be_done_is_not_done(agent: str, request_text: str) -> None:
+    match = find_tool(request_text, _ROOMS[agent])
+
+    assert match is None or match.tool.effect == "none"
+
+
+@pytest.mark.parametrize("request_text", ["don't forget that I do not smoke", "dont forget I do not smoke"])
+def test_what_is_not_to_be_forgotten_is_remembered(request_text: str) -> None:
+    assert found("chronicler", request_text)[0] == "memory_remember"
+
+
 def test_a_long_text_is_taken_whole_by_an_example_with_one_slot() -> None:
     fact = "I like " + "tea, " * 5_000 + "and milk"
 
@@ -110,6 +134,12 @@ def test_a_long_text_is_taken_whole_by_an_example_with_one_slot() -> None:
 @pytest.mark.parametrize("gap", [" ", "\n", "\t"])
 def test_wide_gaps_do_not_matter(gap: str) -> None:
     assert found("operator", f"read{gap * 400}notes.txt{gap * 400}") == ("fs_read", {"path": "notes.txt"})
+
+
+def test_a_gap_without_end_is_looked_at_once() -> None:
+    gap = " " * 300_000
+
+    assert [clause.text for clause in clauses_of(f"one{gap}two{gap}- three")] == [f"one{gap}two", "three"]
 
 
 def cases() -> Iterator[tuple[str, str, str, JsonObject]]:

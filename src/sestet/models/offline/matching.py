@@ -44,6 +44,13 @@ _TELLS = re.compile(
     re.IGNORECASE,
 )
 
+#: Something is not to be done.
+_FORBIDS = re.compile(
+    r"(?:^not|\b(?:do not|don'?t|never|(?:should|must|may|need) not|shouldn't|mustn't|needn't|no need to))\s+"
+    r"(?:ever\s+|(?:want you|have|need)\s+to\s+)?(?P<deed>\w+)",
+    re.IGNORECASE,
+)
+
 
 class ToolMatch(NamedTuple):
     """A tool with its arguments, and how strongly the request speaks for it."""
@@ -86,6 +93,7 @@ def guess_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
     if len(request) > _LONGEST_REQUEST:
         return None
     asks = "?" in text or _ASKS.match(request) is not None
+    tools = [tool for tool in tools if not _is_forbidden(request, tool)]
     weights = _weights(tuple(tools))
     fitting = [tool for tool in tools if _may_be(request, tool, asks=asks)]
     scored = [(_likeness(request, tool, weights), tool) for tool in fitting]
@@ -185,6 +193,19 @@ def _by_form(request: str, tool: Tool) -> float:
     """What it says for a tool that an argument of it stands in the request, known by its form."""
     needed = [p for p in parameters_of(tool).values() if p.required and p.form and p.type != "integer"]
     return _FORM if needed and all(p.name in take_values(request, tool).arguments for p in needed) else 0.0
+
+
+def _is_forbidden(request: str, tool: Tool) -> bool:
+    """Whether the request says that what the tool does is not to be done: "don't save that I am ill"."""
+    deeds = _forbidden(request)
+    if tool.effect == "none" or not deeds & cues_of(tool):
+        return False
+    # "Do not forget that" asks for something.
+    return not any(deeds & _forbidden(example) for example in tool.examples)
+
+
+def _forbidden(text: str) -> frozenset[str]:
+    return frozenset(word.stem for found in _FORBIDS.finditer(text) for word in words_of(found["deed"]))
 
 
 def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:

@@ -16,8 +16,8 @@ _PUNCTUATION = " \t\r\n.!?,"
 _ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
 _CONTRACTED = re.compile(r"\b(who|what|where|when|how)'s\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
-#: Where one clause ends and the next begins.
-_BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|\s+[\u2013\u2014-]\s+")
+#: Where one clause ends and the next begins. A gap is tried from its beginning alone: it may be long.
+_BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
 _SHORTEST_STEM = 3
