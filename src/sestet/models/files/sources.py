@@ -51,6 +51,10 @@ def from_address(entry: Entry, stream: BinaryIO) -> Iterator[int]:
                     stream.truncate(0)
                     raise SourceError("it gave more bytes than the model has")
                 yield done
+            if done < entry.bytes and "Content-Length" in response.headers:
+                # All that it has, and not the model: nobody may go on from there.
+                stream.truncate(0)
+                raise SourceError("it gave fewer bytes than the model has")
     except httpx2.HTTPError as error:
         raise SourceError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
 
