@@ -115,6 +115,13 @@ def test_json_that_is_right_is_read_as_it_is(value: object) -> None:
         assert [found.value for found in find_json(f"so: {json.dumps(value)}.")] == [value]
 
 
+def test_a_row_of_digits_without_end_is_no_number() -> None:
+    digits = "9" * 5_000
+
+    assert parse_loosely(f"{{'number': {digits}}}") == {"number": digits}
+    assert parse_loosely(f'{{"number": {digits}}}') == {"number": digits}
+
+
 def test_a_text_full_of_braces_ends_soon() -> None:
     assert read_reply("{" * 100_000, TOOLS).calls == ()
 
