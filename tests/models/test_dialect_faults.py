@@ -99,6 +99,17 @@ async def test_arguments_that_are_nested_too_deeply_are_malformed(dialect: Diale
     assert [call.malformed for call in reply.calls] == [deep]
 
 
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "http://proxy:port", "gopher://127.0.0.1:9"])
+async def test_a_proxy_that_cannot_be_used_is_named_as_the_cause(
+    dialect: Dialect, proxy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+
+    error = await failure(dialect, dialect.reply(Text(["Hello"])))
+
+    assert "the proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) cannot be used" in str(error)
+
+
 # A key that is not accepted
 
 

@@ -9,11 +9,12 @@ from ssl import SSLContext
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from httpx2 import Request, Response, create_ssl_context
+from httpx2 import InvalidURL, Request, Response, create_ssl_context
 from openai import AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
+from sestet.core.errors import ModelError
 from sestet.models.endpoint import VENDORS, Endpoint
 from sestet.models.vendor_errors import CONNECT_SECONDS
 
@@ -49,15 +50,20 @@ def _connections() -> DefaultAsyncHttpxClient:
         # Some of the clients put a time limit of their own on every request.
         request.extensions["timeout"] = patience.as_dict()
 
-    return DefaultAsyncHttpxClient(
-        timeout=patience,
-        verify=_trusted(),
-        # A proxy of the environment is for the world outside: it cannot reach this machine's servers.
-        mounts=dict.fromkeys(_THIS_MACHINE),
-        event_hooks={"request": [keep], "response": [_note]},
-        # Neither the key nor what was said goes to anybody whom the settings do not name.
-        follow_redirects=False,
-    )
+    try:
+        return DefaultAsyncHttpxClient(
+            timeout=patience,
+            verify=_trusted(),
+            # A proxy of the environment is for the world outside: it cannot reach this machine's servers.
+            mounts=dict.fromkeys(_THIS_MACHINE),
+            event_hooks={"request": [keep], "response": [_note]},
+            # Neither the key nor what was said goes to anybody whom the settings do not name.
+            follow_redirects=False,
+        )
+    except (ImportError, ValueError, InvalidURL) as error:
+        raise ModelError(
+            f"the proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) cannot be used: {error}"
+        ) from error
 
 
 @cache
