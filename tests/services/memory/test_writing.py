@@ -92,3 +92,9 @@ async def test_a_model_is_shown_the_turns_with_their_numbers_and_no_tools() -> N
 async def test_whatever_goes_wrong_with_a_model_is_a_model_error(failure: str | Exception) -> None:
     with pytest.raises(ModelError):
         await ModelWriter(ScriptedModel([failure])).reflect(["a note"])
+
+
+async def test_half_a_character_of_a_model_can_be_stored() -> None:
+    written = await ModelWriter(ScriptedModel(["[1] They like \ud83d tea."])).observe([turn(1, "I like tea")])
+
+    assert written.drafts == [Draft("They like ? tea.", (1,))]
