@@ -16,8 +16,9 @@ from sestet.services.embedding.work import Embedding
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore
+from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.links import LinkStore
-from sestet.storage.passages import PassageStore
+from sestet.storage.passages import PassageStore, Scope
 from sestet.storage.vectors import VectorStore
 from tests.services.embedding.server import Answer, serving
 from tests.services.passages import keep
@@ -122,6 +123,13 @@ async def test_a_few_passages_in_scope_are_found_among_many_that_are_not(databas
     for retrieval in (by_words(database), hybrid(database)):
         found = (await retrieval.retrieve("tea", 2, session_id="here")).passages
         assert [passage.source for passage in found] == ["mine"]
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_who_wants_no_passage_gets_none(database: Database, limit: int) -> None:
+    KnowledgeStore(database).save("Tea", "green", "note", Origin("s", "t", CLEAN))
+
+    assert PassageStore(database).match("tea", Scope(("knowledge",)), limit) == []
 
 
 async def test_the_graph_leads_from_what_was_found_to_what_is_linked_with_it(database: Database) -> None:

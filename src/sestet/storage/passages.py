@@ -78,7 +78,7 @@ class PassageStore:
 
     def match(self, expression: str, scope: Scope, limit: int) -> list[Match]:
         """The best first. Where several fit equally well at the end, all of them are returned."""
-        if not expression:
+        if not expression or limit < 1:
             return []
         # Usually nearly everything is in scope, so it is cheaper to look at the best of all first.
         most = _LOOK_AHEAD * limit
