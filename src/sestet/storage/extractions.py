@@ -23,6 +23,8 @@ _ORIGINS = {
     "knowledge": "SELECT session_id, turn_id FROM knowledge WHERE id = ?",
     "learnings": "SELECT session_id, turn_id FROM learnings WHERE id = ?",
 }
+#: Seconds; nobody takes on a text for longer.
+_LONGEST_CLAIM = 3600.0
 
 
 class Fact(NamedTuple):
@@ -56,10 +58,6 @@ class ProposalRow(NamedTuple):
     label: Label
     proposed_by: Proposer
     state: State
-
-
-#: Seconds; nobody takes on a text for longer.
-_LONGEST_CLAIM = 3600.0
 
 
 class Waiting(NamedTuple):

@@ -105,7 +105,7 @@ def _as_said(words: str) -> re.Pattern[str]:
 
     What is written in letters without case is often written without spaces too: nothing tells where it ends.
     """
-    words = words.strip().rstrip(".!?") or words
+    words = words.strip().rstrip(" .!?") or words
     before = r"(?<!\w)" if _has_bounds(words[0]) else ""
     after = r"(?!\w)" if _has_bounds(words[-1]) else ""
     said = r"\s+".join(map(re.escape, words.split()))
