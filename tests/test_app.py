@@ -139,6 +139,18 @@ async def test_a_turn_whose_assistant_closes_is_an_error_for_its_reader_and_goes
     assert isinstance(end, TurnFinished)
 
 
+async def test_a_turn_that_has_ended_can_be_read_to_its_end_after_its_assistant_has_closed(
+    tmp_path: Path,
+) -> None:
+    async with sestet.open(home=tmp_path, model=sestet.ScriptedModel(["done"])) as app:
+        reader = app.run_turn("s1", "go")
+        await anext(reader)
+        while app.journal.open_turns():  # noqa: ASYNC110 - nobody tells when it has ended but its reader
+            await asyncio.sleep(0)
+
+    assert isinstance([event async for event in reader][-1], TurnFinished)
+
+
 async def test_a_provider_that_is_not_there_is_an_error_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"agent\.provider"):
         async with sestet.open({"agent": {"provider": "olama", "model": "x"}}, home=tmp_path / "data"):

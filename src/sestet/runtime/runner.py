@@ -140,8 +140,10 @@ class Runner:
 
     def cut_off(self) -> None:
         """Leave every running turn where it is: its reader gets an error, and it can be resumed."""
-        for turn, _ in self._running.values():
-            turn.on_failed(StorageError("the assistant was closed before the turn ended; it can be resumed"))
+        error = StorageError("the assistant was closed before the turn ended; it can be resumed")
+        for turn, task in self._running.values():
+            if not task.done():
+                turn.on_failed(error)
 
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation; its result is ``cancelled``, and the turn goes on."""
