@@ -118,6 +118,9 @@ def test_a_wrong_override_names_its_variable(tmp_path: Path) -> None:
     [
         ("agent: [", "is not valid YAML: line"),
         ("agent: {}\nagent: {}\n", "is not valid YAML: line 2: found duplicate key"),
+        ("agent: {model: 2026-13-45}\n", "is not valid YAML: month must be in 1..12"),
+        ("agent: &all {model: *all}\n", "is not valid YAML: Circular reference detected"),
+        ("agent: " + "[" * 5_000, "is nested too deeply"),
         ("- a\n- b\n", "must be a mapping of settings, got list"),
         ("agent: yes please\n", "agent: expected object, got 'yes please'"),
     ],

@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sestet.cli.options import LARGEST
+
 if TYPE_CHECKING:
     from sestet.app import App
     from sestet.storage.approvals import Decision, Question, Scope
@@ -77,7 +79,9 @@ def grants(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) -
 @program.command("revoke")
 def revoke(
     context: typer.Context,
-    number: Annotated[int, typer.Argument(metavar="N", help="Its number in 'sestet approvals grants'.")],
+    number: Annotated[
+        int, typer.Argument(max=LARGEST, metavar="N", help="Its number in 'sestet approvals grants'.")
+    ],
 ) -> None:
     """Take back a standing answer."""
     from sestet.cli.opening import run

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
+from sestet.cli.options import LARGEST
+
 if TYPE_CHECKING:
     from sestet.app import App
     from sestet.services.extraction import Extraction
@@ -16,8 +18,6 @@ program = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
 _AS_JSON = typer.Option("--json", help="Print JSON.")
 _DIRECTION = typer.Option(help="out: from subject to object; in: against it; both.")
 _PREDICATE = typer.Option("--predicate", metavar="NAME", help="Only these links; may be given several times.")
-#: No number in the database is larger.
-_LARGEST = 2**63 - 1
 _LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many facts at most.")
 
 
@@ -117,10 +117,10 @@ def predicates(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = Fals
 def review(
     context: typer.Context,
     accept: Annotated[
-        list[int] | None, typer.Option(max=_LARGEST, metavar="ID", help="Put it into the graph.")
+        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Put it into the graph.")
     ] = None,
     reject: Annotated[
-        list[int] | None, typer.Option(max=_LARGEST, metavar="ID", help="Never propose it again.")
+        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Never propose it again.")
     ] = None,
     accept_all: Annotated[bool, typer.Option("--accept-all", help="Put everything into the graph.")] = False,
     as_json: Annotated[bool, _AS_JSON] = False,
@@ -284,7 +284,7 @@ async def _remove(context: typer.Context, fact: list[str]) -> None:
     from sestet.cli.opening import open_app
     from sestet.core.errors import PersonError
 
-    if not (len(fact) == 3 or (len(fact) == 1 and fact[0].isdecimal() and int(fact[0]) <= _LARGEST)):
+    if not (len(fact) == 3 or (len(fact) == 1 and fact[0].isdecimal() and int(fact[0]) <= LARGEST)):
         raise typer.BadParameter("give the number of a fact, or its subject, predicate and object")
     async with open_app(context) as app:
         opened = _opened(app)

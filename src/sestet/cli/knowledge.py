@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from sestet.cli.options import LARGEST, LIMIT
+
 if TYPE_CHECKING:
     from sestet.storage.knowledge import KnowledgeRow, KnowledgeStore
 
@@ -17,14 +19,13 @@ program = typer.Typer(
 
 _AS_JSON = typer.Option("--json", help="Print JSON.")
 _KEY = typer.Argument(metavar="KEY", help="The entry, by its title.")
-_LIMIT = typer.Option(min=1, metavar="N", help="How many at most.")
 
 
 @program.command("list")
 def list_entries(
     context: typer.Context,
     tag: Annotated[str, typer.Option(metavar="TAG", help="Only entries with this tag.")] = "",
-    limit: Annotated[int, _LIMIT] = 50,
+    limit: Annotated[int, LIMIT] = 50,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """List the saved entries, the latest first."""
@@ -53,7 +54,7 @@ def show(
 def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="The words to look for.")],
-    limit: Annotated[int, _LIMIT] = 5,
+    limit: Annotated[int, LIMIT] = 5,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Search entries, lessons and documents by words and by meaning, each passage with its source."""
@@ -119,7 +120,9 @@ def undo(
     key: Annotated[str, _KEY],
     to: Annotated[
         int | None,
-        typer.Option(min=1, metavar="N", help="Go to this version; else to the one before the present."),
+        typer.Option(
+            min=1, max=LARGEST, metavar="N", help="Go to this version; else to the one before the present."
+        ),
     ] = None,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
@@ -148,7 +151,7 @@ def undo(
 
 @program.command("learnings")
 def learnings(
-    context: typer.Context, limit: Annotated[int, _LIMIT] = 50, as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, limit: Annotated[int, LIMIT] = 50, as_json: Annotated[bool, _AS_JSON] = False
 ) -> None:
     """List the lessons: what happened, and what helped."""
     from sestet.cli.opening import open_storage
@@ -161,7 +164,7 @@ def learnings(
 
 @program.command("documents")
 def documents(
-    context: typer.Context, limit: Annotated[int, _LIMIT] = 200, as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, limit: Annotated[int, LIMIT] = 200, as_json: Annotated[bool, _AS_JSON] = False
 ) -> None:
     """List the documents that were ingested."""
     from sestet.cli.opening import open_storage
@@ -177,7 +180,7 @@ def forget(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="[KEY]", help="The entry, by its title.")] = "",
     learning: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="A lesson instead, by its number.")
+        int | None, typer.Option(min=1, max=LARGEST, metavar="N", help="A lesson instead, by its number.")
     ] = None,
     document: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")

@@ -8,13 +8,14 @@ from typing import Annotated, Literal
 
 import typer
 
+from sestet.cli.options import LIMIT
+
 program = typer.Typer(
     rich_markup_mode=None, no_args_is_help=True, help="Read, correct, trace and delete what is remembered."
 )
 
 _AS_JSON = typer.Option("--json", help="Print JSON.")
 _ID = typer.Argument(metavar="ID", help="m3 is a fact, o3 an observation, r3 a reflection.")
-_LIMIT = typer.Option(min=1, metavar="N", help="How many at most.")
 
 
 @program.command("list")
@@ -24,7 +25,7 @@ def list_items(
         Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only these.")
     ] = None,
     session: Annotated[str, typer.Option(metavar="ID", help="Only those of one session.")] = "",
-    limit: Annotated[int, _LIMIT] = 50,
+    limit: Annotated[int, LIMIT] = 50,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """List what is remembered, the latest first, each row with where it came from."""
@@ -55,7 +56,7 @@ def show_item(
 def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="WORDS", help="What the rows are about.")],
-    limit: Annotated[int, _LIMIT] = 10,
+    limit: Annotated[int, LIMIT] = 10,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
     """Find what is remembered by its words; facts that were replaced are left out."""

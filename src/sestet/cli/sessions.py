@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from sestet.cli.options import LIMIT
+
 program = typer.Typer(rich_markup_mode=None)
 
 _AS_JSON = typer.Option("--json", help="Print JSON.")
@@ -13,7 +15,7 @@ _AS_JSON = typer.Option("--json", help="Print JSON.")
 def list_sessions(
     context: typer.Context,
     as_json: Annotated[bool, _AS_JSON] = False,
-    limit: Annotated[int, typer.Option(min=1, metavar="N", help="How many at most.")] = 20,
+    limit: Annotated[int, LIMIT] = 20,
 ) -> None:
     """List the conversations; 'sessions show ID' shows one."""
     if context.invoked_subcommand is None:

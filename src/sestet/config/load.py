@@ -3,6 +3,7 @@
 Every problem is collected and reported at once, with the file and the key.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -144,7 +145,12 @@ def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
 
     try:
         content: object = YAML(typ="safe").load(text)  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
-    except YAMLError as error:
+        # An alias inside of what it repeats has no end; nobody could walk through it.
+        json.dumps(content, skipkeys=True, default=str)
+    except RecursionError as error:
+        raise ConfigError([f"{file}: is nested too deeply"]) from error
+    # A date or a number that cannot be is no error of YAML's own.
+    except (YAMLError, ValueError) as error:
         raise ConfigError([f"{file}: is not valid YAML: {_one_line(error)}"]) from error
     if content is None:
         return {}

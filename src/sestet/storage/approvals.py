@@ -154,7 +154,7 @@ class ApprovalStore:
 
     def revoke(self, grant_id: int) -> None:
         if self._database.execute("DELETE FROM grants WHERE id = ?", (grant_id,)).rowcount == 0:
-            raise PersonError(f"there is no grant {grant_id}; see 'sestet approvals'")
+            raise PersonError(f"there is no grant {grant_id}; 'sestet approvals grants' lists them")
 
     def _grant(self, question: Question, scope: Scope, now: float) -> None:
         session_id = question.session_id if scope == "session" else ""
