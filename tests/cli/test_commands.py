@@ -156,6 +156,18 @@ def test_a_command_that_is_nearly_right_is_guessed(call: Call) -> None:
     assert "Did you mean 'agents'" in done.err
 
 
+def test_an_option_without_its_value_is_named(call: Call) -> None:
+    done = call("ask", "hello", "--config")
+    assert done.code == 2
+    assert "'--config' requires an argument" in done.err
+
+
+def test_a_session_without_a_name_is_none(call: Call) -> None:
+    done = call("ask", "hello", "--session", "")
+    assert (done.code, done.out) == (1, "")
+    assert "'' cannot be the name of a session" in done.err
+
+
 def test_a_reader_that_goes_away_is_no_error(home: Home) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "sestet", "agents"],

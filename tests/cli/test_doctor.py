@@ -1,8 +1,10 @@
 """The doctor reports whatever is wrong, and never falls ill itself."""
 
 import json
+import shutil
 import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -71,6 +73,28 @@ def test_a_database_of_a_newer_sestet_is_reported(home: Home, call: Call) -> Non
     code, found, said = examine(call)
     assert (code, found["database"]) == (1, ["problem"])
     assert "newer" in said
+    assert "put a copy back" not in said
+    assert "update Sestet, or set SESTET_HOME elsewhere" in said
+
+
+class _Usage(NamedTuple):
+    free: int
+
+
+def test_a_full_disk_is_not_taken_for_a_broken_database(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("ask", "hello")
+    (home.data / FILE_NAME).write_text("this is no database, and long enough to be looked at", "utf-8")
+
+    def nothing_left(_: Path) -> _Usage:
+        return _Usage(free=0)
+
+    monkeypatch.setattr(shutil, "disk_usage", nothing_left)
+    code, found, said = examine(call)
+    assert (code, found["database"]) == (1, ["problem"])
+    assert "the disk is full: make room on it" in said
+    assert "put a copy back" not in said
 
 
 def test_a_data_directory_that_is_a_file_is_reported(home: Home, call: Call) -> None:

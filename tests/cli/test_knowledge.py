@@ -65,6 +65,9 @@ def test_an_entry_is_saved_shown_changed_and_brought_back(call: Call) -> None:
         (("forget", "--document", "nowhere"), 1, "there is no document"),
         (("ingest", "nowhere"), 1, "nowhere: No such file or directory"),
         (("ingest", "/dev/null"), 1, "/dev/null: neither a file nor a directory"),
+        (("ingest", ""), 2, "the path is empty; write . for the working directory"),
+        (("forget", "--document", ""), 2, "the path is empty; write . for the working directory"),
+        (("list", "--tag", "none"), 0, "No entry has this tag"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_the_way_out(

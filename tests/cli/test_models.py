@@ -60,6 +60,7 @@ def test_a_source_that_fails_is_said_with_its_reason(call: Call, monkeypatch: py
         (("use", "nothing-like-it"), "there is no model 'nothing-like-it'; see sestet models list"),
         (("use", NAME), f"is not here yet: sestet models pull {NAME}"),
         (("remove", NAME, "--yes"), "is not here; 'sestet models list' shows which are"),
+        (("remove", NAME), "is not here; 'sestet models list' shows which are"),
         (("remove", "/etc/other.gguf", "--yes"), "is not among the models of Sestet"),
     ],
 )

@@ -21,6 +21,7 @@ from sestet.models.files.catalogue import (
     Wheel,
     catalogue,
     delete_model,
+    is_begun,
     model_file,
     models_directory,
     own_files,
@@ -224,8 +225,10 @@ def test_a_model_is_deleted_with_what_was_begun_of_it(shelf: Path) -> None:
     (models_directory() / "mine.gguf.part").write_bytes(b"x")
 
     assert [file.name for file in own_files()] == ["mine.gguf"]
-    assert delete_model(model_file("mine"))
-    assert not delete_model(model_file("mine"))
+    assert is_begun(model_file("mine"))
+    delete_model(model_file("mine"))
+    assert not is_begun(model_file("mine"))
+    delete_model(model_file("mine"))
     assert left() == []
 
 

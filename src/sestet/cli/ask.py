@@ -12,8 +12,8 @@ def ask(
         list[str], typer.Argument(metavar="MESSAGE...", help="What to ask; - reads it from stdin.")
     ],
     session: Annotated[
-        str, typer.Option("--session", "-s", metavar="ID", help="Ask in this session, or begin it.")
-    ] = "",
+        str | None, typer.Option("--session", "-s", metavar="ID", help="Ask in this session, or begin it.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
     wait_for_approval: Annotated[
         bool,
@@ -32,16 +32,16 @@ def ask(
     raise typer.Exit(run(_ask(context, text.strip(), session, as_json, wait_for_approval)))
 
 
-async def _ask(context: typer.Context, text: str, session: str, as_json: bool, can_ask: bool) -> int:
+async def _ask(context: typer.Context, text: str, session: str | None, as_json: bool, can_ask: bool) -> int:
     from sestet.cli.opening import open_app
     from sestet.cli.show.console import print_json
     from sestet.cli.show.describe import describe_turn
-    from sestet.cli.talk.session import name_session, new_session_id
+    from sestet.cli.talk.session import open_session
     from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
     from sestet.core.event import Event, TurnPaused
 
     async with open_app(context) as app:
-        session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
+        session_id = open_session(app.journal, session)
         warn(app)
         if not as_json:
             return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask))

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def chat(
     context: typer.Context,
     session: Annotated[
-        str, typer.Option("--session", "-s", metavar="ID", help="Go on in this session, or begin it.")
-    ] = "",
+        str | None, typer.Option("--session", "-s", metavar="ID", help="Go on in this session, or begin it.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", "-r", help="Go on in the session that was used last.")
     ] = False,
@@ -24,7 +24,7 @@ def chat(
     """
     from sestet.cli.opening import load, run
 
-    if session and resume:
+    if session is not None and resume:
         raise typer.BadParameter("give --session or --resume, not both")
     first = ""
     if is_at_terminal():
@@ -38,15 +38,15 @@ def is_at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _chat(context: typer.Context, session: str, resume: bool, first: str) -> int:
+async def _chat(context: typer.Context, session: str | None, resume: bool, first: str) -> int:
     from sestet.cli.opening import open_app
-    from sestet.cli.talk.session import last_session, name_session, new_session_id
+    from sestet.cli.talk.session import last_session, open_session
 
     async with open_app(context) as app:
         app.models.warm_up()
         if resume and (row := last_session(app.journal)):
             session = row.id
-        session_id = name_session(app.journal, session) if session else new_session_id(app.journal)
+        session_id = open_session(app.journal, session)
         if is_at_terminal():
             await talk_at_terminal(app, session_id, first)
             return 0

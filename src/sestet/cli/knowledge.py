@@ -33,8 +33,12 @@ def list_entries(
     from sestet.cli.show.knowledge import print_entries
     from sestet.storage.knowledge import KnowledgeStore
 
+    nothing = "Nothing is saved yet; 'sestet knowledge save KEY TEXT' saves an entry."
+    if tag:
+        nothing = "No entry has this tag; 'sestet knowledge list' shows those that there are."
     with open_storage(context) as storage:
-        print_entries(KnowledgeStore(storage.database).latest(limit, tag.strip().lower()), as_json)
+        rows = KnowledgeStore(storage.database).latest(limit, tag.strip().lower())
+        print_entries(rows, as_json, nothing)
 
 
 @program.command("show")
@@ -183,7 +187,7 @@ def forget(
         int | None, typer.Option(min=1, max=LARGEST, metavar="N", help="A lesson instead, by its number.")
     ] = None,
     document: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")
+        str | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")
     ] = None,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
@@ -196,8 +200,8 @@ def forget(
     if sum((bool(key), learning is not None, document is not None)) != 1:
         raise typer.BadParameter("name exactly one thing: a KEY, --learning N or --document PATH")
     with open_storage(context) as storage:
-        path = str(document.absolute()) if document else ""
-        resolved = str(document.resolve()) if document else ""
+        path = str(_path(document).absolute()) if document is not None else ""
+        resolved = str(Path(path).resolve()) if path else ""
         forgotten = forget_from_shelves(storage.database, Unwanted(key, learning, (path, resolved)))
     if not forgotten.names:
         what = repr(key) if key else f"lesson {learning}" if learning else f"document {path!r}"
@@ -219,7 +223,7 @@ def forget(
 @program.command("ingest")
 def ingest(
     context: typer.Context,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Files and directories.")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="Files and directories.")],
     prune: Annotated[
         bool, typer.Option("--prune", help="Also forget documents below PATH whose files are gone.")
     ] = False,
@@ -228,7 +232,7 @@ def ingest(
     """Read documents (markdown, text, html, pdf, code) to be found again; unchanged files are skipped."""
     from sestet.cli.ingesting import ingest_paths
 
-    raise typer.Exit(ingest_paths(context, paths, prune, as_json))
+    raise typer.Exit(ingest_paths(context, [_path(path) for path in paths], prune, as_json))
 
 
 @program.command("embed")
@@ -251,6 +255,13 @@ async def _search(context: typer.Context, query: str, limit: int, as_json: bool)
         retrieval = Retrieval(PassageStore(storage.database), embedding=embedding)
         found = await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
     print_passages(found, query, as_json)
+
+
+def _path(given: str) -> Path:
+    """What an unset variable leaves is no path; for ``Path`` it would be the working directory."""
+    if not given.strip():
+        raise typer.BadParameter("the path is empty; write . for the working directory")
+    return Path(given)
 
 
 def _require(knowledge: "KnowledgeStore", key: str) -> "KnowledgeRow":

@@ -34,7 +34,8 @@ def list_items(
     from sestet.services.memory.ledger import Ledger
 
     with open_storage(context) as (_, database):
-        print_items(Ledger(database).items(limit, sort, session), as_json, "Nothing is remembered yet.")
+        nothing = "Nothing that is remembered fits." if sort or session else "Nothing is remembered yet."
+        print_items(Ledger(database).items(limit, sort, session), as_json, nothing)
         if not as_json:
             print_work(database)
 
@@ -55,7 +56,7 @@ def show_item(
 @program.command("search")
 def search(
     context: typer.Context,
-    query: Annotated[str, typer.Argument(metavar="WORDS", help="What the rows are about.")],
+    query: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What the rows are about.")],
     limit: Annotated[int, LIMIT] = 10,
     as_json: Annotated[bool, _AS_JSON] = False,
 ) -> None:
@@ -64,10 +65,12 @@ def search(
     from sestet.cli.show.memory import print_items
     from sestet.services.memory.ledger import Ledger
 
+    words = " ".join(query).strip()
+    if not words:
+        raise typer.BadParameter("the query is empty")
     with open_storage(context) as (_, database):
-        print_items(
-            Ledger(database).find(query, limit), as_json, "Nothing that is remembered has these words."
-        )
+        found = Ledger(database).find(words, limit)
+        print_items(found, as_json, "Nothing that is remembered has these words.")
 
 
 @program.command("edit")

@@ -60,15 +60,16 @@ def remove(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> N
     """Delete a model file, and what was kept of it."""
     from sestet.cli.show.clean import clean
     from sestet.core.errors import PersonError
-    from sestet.models.files.catalogue import delete_model, model_file, models_directory
+    from sestet.models.files.catalogue import delete_model, is_begun, model_file, models_directory
 
     file = model_file(name)
     if file.parent != models_directory():
         raise PersonError(f"{file} is not among the models of Sestet: delete it by hand")
+    if not is_begun(file):
+        raise PersonError(f"the model {name!r} is not here; 'sestet models list' shows which are")
     if not yes and not _confirmed(f"Delete {clean(file.name)}?"):
         raise typer.Exit(1)
-    if not delete_model(file):
-        raise PersonError(f"the model {name!r} is not here; 'sestet models list' shows which are")
+    delete_model(file)
     typer.echo(f"{clean(name)}: deleted")
 
 

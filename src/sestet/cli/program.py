@@ -80,6 +80,9 @@ def put_config_first(arguments: list[str]) -> list[str]:
     for position, argument in enumerate(arguments[:end]):
         if argument == "--config" or argument.startswith("--config="):
             length = 1 if "=" in argument else 2
+            if position + length > end:
+                # Alone, so that the parser says what is missing.
+                return [argument]
             found = arguments[position : position + length]
             return [*found, *arguments[:position], *arguments[position + length :]]
     return arguments

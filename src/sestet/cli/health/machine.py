@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import sqlite3
 import tempfile
 from importlib import metadata
@@ -14,6 +15,8 @@ from sestet.core.errors import StorageError
 from sestet.storage.database import FILE_NAME, Database
 
 _OLDEST_SQLITE = (3, 37, 0)
+#: What SQLite needs beside the file, for the index of its log.
+_ROOM_TO_OPEN = 100_000
 _ELSEWHERE = "make it yours, or choose another directory with SESTET_HOME"
 
 
@@ -61,7 +64,10 @@ def check_database() -> Check:
     try:
         database = Database(path)
     except StorageError as error:
-        return _broken(path, error.__cause__ or error)
+        if error.__cause__ is None:
+            # Its own words name the way out: the file is sound, and this Sestet too old for it.
+            return Check("database", "problem", str(error), "update Sestet, or set SESTET_HOME elsewhere")
+        return _broken(path, error.__cause__)
     try:
         (version,) = database.execute("PRAGMA user_version").only()
         (verdict,) = database.execute("PRAGMA quick_check(1)").only()
@@ -76,7 +82,13 @@ def check_database() -> Check:
 
 def _broken(path: Path, error: BaseException) -> Check:
     way_out = "put a copy back, move the file away, or set SESTET_HOME elsewhere"
+    if _is_full(path.parent):
+        way_out = "the disk is full: make room on it; the file may be quite sound"
     return Check("database", "problem", f"{path}: {error}", way_out)
+
+
+def _is_full(directory: Path) -> bool:
+    return shutil.disk_usage(directory).free < _ROOM_TO_OPEN
 
 
 def check_extras() -> list[Check]:

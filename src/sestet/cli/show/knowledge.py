@@ -18,11 +18,11 @@ _TITLE_WIDTH = 50
 _TEXT_WIDTH = 80
 
 
-def print_entries(rows: Sequence[KnowledgeRow], as_json: bool) -> None:
+def print_entries(rows: Sequence[KnowledgeRow], as_json: bool, nothing: str) -> None:
     if as_json:
         print_json([_entry(row) for row in rows])
     elif not rows:
-        typer.echo("Nothing is saved yet; 'sestet knowledge save KEY TEXT' saves an entry.", err=True)
+        typer.echo(nothing, err=True)
     else:
         _print_table(
             (

@@ -51,6 +51,11 @@ def name_session(journal: Journal, wanted: str) -> str:
     return wanted
 
 
+def open_session(journal: Journal, wanted: str | None) -> str:
+    """The name of the session that a command talks in: the one that was asked for, else a new one."""
+    return new_session_id(journal) if wanted is None else name_session(journal, wanted)
+
+
 def last_session(journal: Journal, other_than: Sequence[str] = ()) -> SessionRow | None:
     """The session that was used last."""
     rows = journal.sessions(1 + len(other_than))

@@ -65,10 +65,16 @@ def own_files() -> Sequence[Path]:
     return sorted(file for file in found if file.name not in known)
 
 
-def delete_model(file: Path) -> bool:
-    """Delete a model file and what was begun of it; whether there was anything."""
-    removed = False
-    for each in (file, file.with_name(f"{file.name}.part")):
-        removed = removed or each.exists()
+def is_begun(file: Path) -> bool:
+    """Whether there is a model file, or what was begun of it."""
+    return any(each.exists() for each in _with_part(file))
+
+
+def delete_model(file: Path) -> None:
+    """Delete a model file and what was begun of it."""
+    for each in _with_part(file):
         each.unlink(missing_ok=True)
-    return removed
+
+
+def _with_part(file: Path) -> tuple[Path, Path]:
+    return file, file.with_name(f"{file.name}.part")
