@@ -52,6 +52,16 @@ async def test_small_talk_costs_one_model_call_and_no_delegation(tmp_path: Path,
     assert "did not understand" not in reply(events)
 
 
+@pytest.mark.parametrize("request_text", ["read README.md and notes.md", "compare README.md, and notes.md"])
+async def test_no_file_that_is_named_is_left_out(tmp_path: Path, request_text: str) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        events = await say(app, request_text)
+
+    assert [arguments["path"] for _, arguments in calls(events)] == ["README.md", "notes.md"]
+    assert "Roses and thyme." in reply(events)
+    assert "7781-tulip" in reply(events)
+
+
 @pytest.mark.parametrize(
     ("request_text", "tool", "arguments"),
     [

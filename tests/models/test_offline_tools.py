@@ -85,6 +85,8 @@ def test_a_request_in_other_words_finds_its_tool_and_fills_it(
         ("operator", "rename the folder docs"),
         ("operator", "write three lines to todo.txt"),
         ("chronicler", "encrypt my diary"),
+        ("chronicler", "write a poem about the sea"),
+        ("chronicler", "write me an email to my boss"),
     ],
 )
 def test_a_deed_that_no_tool_names_is_not_done_by_another_tool(agent: str, request_text: str) -> None:
@@ -122,6 +124,25 @@ def test_what_is_not_to_be_done_is_not_done(agent: str, request_text: str) -> No
 @pytest.mark.parametrize("request_text", ["don't forget that I do not smoke", "dont forget I do not smoke"])
 def test_what_is_not_to_be_forgotten_is_remembered(request_text: str) -> None:
     assert found("chronicler", request_text)[0] == "memory_remember"
+
+
+@pytest.mark.parametrize("question", ["remember when we went to Rome?", "remember what I told you?"])
+def test_what_is_asked_is_not_kept(question: str) -> None:
+    assert found("chronicler", question)[0] == "memory_recall"
+
+
+@pytest.mark.parametrize(
+    ("request_text", "tool", "arguments"),
+    [
+        ("could you remember my name is Eva?", "memory_remember", {"fact": "my name is Eva"}),
+        ("can you remember that when it rains I walk?", "memory_remember", {"fact": "when it rains I walk"}),
+        ("write down that the plumber came", "observe_event", {"event": "the plumber came"}),
+    ],
+)
+def test_a_polite_request_keeps_what_it_says(
+    request_text: str, tool: str, arguments: dict[str, JsonValue]
+) -> None:
+    assert found("chronicler", request_text) == (tool, arguments)
 
 
 def test_a_long_text_is_taken_whole_by_an_example_with_one_slot() -> None:

@@ -11,7 +11,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline.parameters import FILE, SLOT, Parameter, cues_of, parameters_of, spoken
 from sestet.models.offline.slots import Taken, take_numbers, take_values
 from sestet.models.offline.texts import statement, subject_matter
-from sestet.models.offline.words import overlap, stems_of, trim_request, words_of
+from sestet.models.offline.words import is_question, overlap, stems_of, trim_request, words_of
 
 #: Verbs that change something. A tool that does not name one in its examples does not do it.
 _DEEDS = frozenset(
@@ -21,6 +21,8 @@ _DEEDS = frozenset(
     run save send set start stop store update upload write
     """.split()  # noqa: SIM905
 )
+#: "Write" asks for a text, and "write down" for a note: another deed.
+_NOTE_DOWN = re.compile(r"\b(?:write|put)\s+(?:it\s+)?down\b", re.IGNORECASE)
 #: What shows that something is asked for, and nothing to be changed.
 _ASKS = re.compile(
     r"(what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have|any|search|find|look|show|list"
@@ -38,6 +40,8 @@ _LIKELY = 0.45
 _NEARLY = 0.7
 #: What the form of an argument counts beside that.
 _FORM = 0.45
+#: How an example introduces somebody's sentence.
+_INTRODUCED = re.compile(r"(\bthat|[:,])\s\{")
 #: Somebody speaks of themselves, and does not wish for anything.
 _TELLS = re.compile(
     r"(?:i|my|we|our|i'm|i've)\b(?!\s+(?:need|want|wish|wonder|would|will|could|can|cannot|can't|forgot|think)|'d)",
@@ -68,10 +72,10 @@ def find_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
 def match_tool(text: str, tools: Iterable[Tool]) -> ToolMatch | None:
     """The tool with the most specific example that the whole request fits, its arguments filled in."""
     request = trim_request(text)
-    return max(_matches(request, tools), key=lambda match: match.strength, default=None)
+    return max(_matches(request, tools, asked="?" in text), key=lambda match: match.strength, default=None)
 
 
-def _matches(request: str, tools: Iterable[Tool]) -> Iterator[ToolMatch]:
+def _matches(request: str, tools: Iterable[Tool], *, asked: bool) -> Iterator[ToolMatch]:
     is_long = len(request) > _LONGEST_REQUEST
     for tool in tools:
         # "At most three of them" may stand anywhere in a request, and in no example.
@@ -79,7 +83,7 @@ def _matches(request: str, tools: Iterable[Tool]) -> Iterator[ToolMatch]:
         for example in tool.examples:
             if is_long and example.count("{") != 1:
                 continue
-            if match := _match(request, tool, example):
+            if (match := _match(request, tool, example)) and not (asked and _is_asked(match, example)):
                 yield match
             if taken.arguments and (match := _match(taken.rest, tool, example)):
                 yield match._replace(
@@ -152,6 +156,13 @@ def _slot(parameter: Parameter, before: str, after: str) -> str:
     return parameter.form or ".+?"
 
 
+def _is_asked(match: ToolMatch, example: str) -> bool:
+    """Whether it would be kept although it is asked: "remember when we met?" is no fact."""
+    if match.tool.effect == "none" or _INTRODUCED.search(example):
+        return False
+    return any(isinstance(value, str) and is_question(value) for value in match.arguments.values())
+
+
 def _whole_request(request: str, tool: Tool) -> dict[str, JsonValue]:
     """An example without slots passes the whole request to a tool that requires one text."""
     required = [parameter.name for parameter in parameters_of(tool).values() if parameter.required]
@@ -184,9 +195,13 @@ def _likeness(request: str, tool: Tool, weights: Mapping[str, float]) -> float:
 
 def deed_of(text: str, tools: Iterable[Tool]) -> str:
     """A deed that the request asks for and that none of the tools names; empty: there is none."""
-    known = {word.text.casefold() for tool in tools for word in words_of(" ".join(tool.examples))}
-    first = [word.text.casefold() for word in words_of(trim_request(text))[:2]]
+    known = {word for tool in tools for word in _spoken_words(" ".join(tool.examples))}
+    first = _spoken_words(trim_request(text))[:2]
     return next((word for word in first if word in _DEEDS - known), "")
+
+
+def _spoken_words(text: str) -> list[str]:
+    return [word.text.casefold() for word in words_of(_NOTE_DOWN.sub("note", text))]
 
 
 def _by_form(request: str, tool: Tool) -> float:
@@ -210,8 +225,8 @@ def _forbidden(text: str) -> frozenset[str]:
 
 def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
     """No deed is guessed from a question or from words that name none, no look-up from a statement."""
-    first = {word.text.casefold() for word in words_of(request)[:2]}
-    known = {word.text.casefold() for word in words_of(" ".join(tool.examples))}
+    first = set(_spoken_words(request)[:2])
+    known = set(_spoken_words(" ".join(tool.examples)))
     if (first & _DEEDS) - known:
         return False
     if first & known & _DEEDS:

@@ -1,5 +1,6 @@
 """The replies of the built-in model: as the orchestrator it routes, as a specialist it calls a tool."""
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
@@ -16,7 +17,8 @@ from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.tool import Tool
 from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, for_people
 from sestet.models.offline.course import needs_past, next_step, points_back
-from sestet.models.offline.matching import find_tool, guess_tool, match_tool
+from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.parameters import FILE
 from sestet.models.offline.planning import sketch_plan
 from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request
 from sestet.models.router import DIRECT, Part, Router
@@ -27,6 +29,7 @@ _MUCH_LIKE = 0.9
 _FAIR = 0.6
 _CERTAIN = 0.9
 _POSSIBLE = 0.15
+_SEVERAL_FILES = re.compile(rf"{FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE)
 
 
 class Replies:
@@ -56,7 +59,7 @@ class Replies:
         missing = conversation.abilities.missing(request.agent, text)
         match = match_tool(text, tools) or (None if missing else guess_tool(text, tools))
         if match is not None:
-            return ModelReply(calls=(ToolCall(match.tool.name, match.arguments),))
+            return ModelReply(calls=_calls(match, text))
         if missing:
             return ModelReply(conversation.not_here(request.agent, missing))
         return ModelReply(conversation.not_understood(request.agent, text))
@@ -143,6 +146,14 @@ def _task(messages: Sequence[Message]) -> tuple[str, list[ToolMessage]]:
     since = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))
     asked = messages[len(messages) - len(since) - 1].text
     return asked, [message for message in reversed(since) if isinstance(message, ToolMessage)]
+
+
+def _calls(match: ToolMatch, text: str) -> tuple[ToolCall, ...]:
+    """One call, or one for each file where only files are named: "read a.md and b.md"."""
+    listed = _SEVERAL_FILES.search(text)
+    if listed and match.tool.effect == "none" and set(match.arguments) == {"path"}:
+        return tuple(ToolCall(match.tool.name, {"path": file}) for file in re.findall(FILE, listed[0]))
+    return (ToolCall(match.tool.name, match.arguments),)
 
 
 def _recalled(messages: Sequence[Message], asked: str) -> list[str]:
