@@ -42,7 +42,7 @@ def test_a_long_conversation_is_observed_and_every_row_says_where_it_came_from(h
         ("walks", 2, "rules"),
     ]
     listed = home.run("memory", "list")
-    assert re.search(r"session walks, turn 2 +rules +yours", listed.stdout)
+    assert re.search(r"yours +\S.*session walks, turn 2 +rules", listed.stdout)
     assert "observed and reflected 2 times, 0 tokens" in listed.stderr
     doctor = home.run("doctor").stdout
     assert "2 turns observed, 0 waiting until a session has 50 tokens of them" in doctor
@@ -64,6 +64,13 @@ def test_a_row_is_shown_edited_searched_and_restored(call: Call) -> None:
     assert (edited["by"], edited["untrusted"], edited["private"]) == ("you", False, True)
     assert json.loads(call("memory", "edit", "m1", "--restore", "--json").out)["used_by"] == []
     assert "which it had replaced" not in call("memory", "forget", "m2").err
+
+
+def test_on_a_narrow_screen_what_a_row_says_is_not_cut_off(home: Home) -> None:
+    home.run("ask", "remember that my gate code is 11 and the key is under the mat")
+    with home.terminal("memory", "list", extra={"COLUMNS": "80"}) as terminal:
+        terminal.expect("my gate code is 11 and the key is under")
+        assert terminal.wait() == 0
 
 
 def test_what_cannot_be_done_is_said_in_one_line(call: Call) -> None:

@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
 
 from sestet.cli.show.clean import clean, reveal
@@ -90,6 +91,7 @@ def test_no_argument_can_pass_for_a_part_of_the_card(text: str, width: int) -> N
     assert first.startswith("  ┌ operator")
     assert last.startswith("  └ open until")
     assert all(line.startswith(("  │ ", "  ┊ ")) for line in middle)
+    assert all(cell_len(line) <= width for line in middle)
     ours = [line for line in middle if line.startswith(("  │ text =", "  │ why:", "  │ read before:"))]
     assert len(ours) == 3
 

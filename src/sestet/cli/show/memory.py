@@ -17,6 +17,10 @@ from sestet.storage.journal import Journal
 from sestet.storage.observed import ObservedStore
 
 _TEXT_WIDTH = 100
+#: What a narrow screen cuts off is where a row came from, and not what it says.
+_LEAST_TEXT = 45
+#: The other columns beside it.
+_REST_WIDTH = 72
 
 
 def print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
@@ -28,14 +32,15 @@ def print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
         typer.echo(nothing, err=True)
         return
     console = open_console()
+    width = min(_TEXT_WIDTH, max(_LEAST_TEXT, console.width - _REST_WIDTH))
     table = [
         (
             Text(item.id, style="bold"),
             Text(_day(item.at), style="dim"),
+            Text(_trust(item), style="yellow" if item.label.untrusted else "dim"),
+            Text(one_line(item.text, width) + _fate(item), style="" if item.counts else "strike"),
             Text(one_line(_origin(item), 60), style="dim"),
             Text(clean(item.made_by), style="dim"),
-            Text(_trust(item), style="yellow" if item.label.untrusted else "dim"),
-            Text(one_line(item.text, _TEXT_WIDTH) + _fate(item), style="" if item.counts else "strike"),
         )
         for item in items
     ]
@@ -96,7 +101,8 @@ def print_work(database: Database) -> None:
         return
     tokens = done.usage.input_tokens + done.usage.output_tokens
     dollars = f", {done.usage.nano_dollars / 1e9:.4f} dollars" if done.usage.nano_dollars else ""
-    text = f"observed and reflected {done.runs} times, {tokens:,} tokens{dollars}"
+    times = "once" if done.runs == 1 else f"{done.runs} times"
+    text = f"observed and reflected {times}, {tokens:,} tokens{dollars}"
     typer.echo(
         f"\n{text}{f'; the last time failed: {clean(done.problem)}' if done.problem else ''}", err=True
     )

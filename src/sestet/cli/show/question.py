@@ -104,8 +104,9 @@ def _cut(text: str) -> str:
 def _print_fact(console: Console, fact: Fact) -> None:
     first, *rest = fact.text.split("\n")
     head = Text.assemble((_BAR, "yellow"), (fact.name, "dim"), " " if first else "")
-    width = max(_NARROWEST, console.width - head.cell_len)
-    piece = (chop_cells(first, width) or [""])[0]
+    width = console.width - head.cell_len
+    # On a narrow screen it begins below its name.
+    piece = (chop_cells(first, width) or [""])[0] if width >= _NARROWEST else ""
     console.print(head.append(piece, style=fact.style), soft_wrap=True)
     if more := first[len(piece) :]:
         _print_lines(console, [more], fact.style, continued=True)
