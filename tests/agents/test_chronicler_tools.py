@@ -362,3 +362,20 @@ async def test_a_fact_is_recalled_in_other_words_where_there_is_an_embedding(
     assert await run(memory_recall, Recall(database), query="which car have I got?") == (
         "I remember nothing about 'which car have I got?'. You can tell me now."
     )
+
+
+async def test_a_fact_is_recalled_in_other_words_however_often_it_has_changed(
+    database: Database, memories: MemoryStore
+) -> None:
+    embedding = open_embedding(EmbeddingSettings(), database)
+    assert embedding is not None
+    origin = Origin("s", "t", CLEAN)
+    row = memories.add("I drink one espresso", origin)
+    for cups in range(2, 40):
+        row = memories.add(f"I drink {cups} cups of espresso", origin, supersedes=[row.id])
+    memories.add("I drink no coffee any more", origin, supersedes=[row.id])
+
+    found = await Recall(database, embedding=embedding).facts("espresso", 5)
+
+    await embedding.close()
+    assert [fact.text for fact in found] == ["I drink no coffee any more"]

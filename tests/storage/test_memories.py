@@ -56,6 +56,14 @@ def test_the_fact_with_more_of_the_words_comes_first_and_then_the_newer(memories
     assert len(memories.find("black tea", 2)) == 2
 
 
+def test_a_fact_is_found_however_often_it_has_changed(memories: MemoryStore) -> None:
+    row = memories.add("my weight is 200", ORIGIN)
+    for weight in range(199, 60, -1):
+        row = memories.add(f"my weight is {weight}", ORIGIN, supersedes=[row.id])
+
+    assert _texts(memories, "what is my weight?") == ["my weight is 61"]
+
+
 def test_a_question_of_common_words_finds_the_latest(memories: MemoryStore) -> None:
     for text in ("one", "two", "three"):
         memories.add(text, ORIGIN)

@@ -45,7 +45,7 @@ class RememberedIndex:
         rows = self._database.execute(
             """SELECT passages.collection, item_id, passages.text
                FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?
-                     ORDER BY rank LIMIT ?) AS found
+                     ORDER BY rank LIMIT ? + (SELECT count(*) FROM superseded)) AS found
                JOIN passages ON passages.id = found.rowid
                WHERE passages.collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded)
                ORDER BY fit, passages.id DESC LIMIT ?""",
@@ -53,6 +53,11 @@ class RememberedIndex:
         )
         asked = _stems(query)
         return [Match(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+
+    def count_replaced(self) -> int:
+        """How many facts were replaced: so many of the best matches may have to be left out."""
+        (count,) = self._database.execute("SELECT count(*) FROM superseded").only()
+        return count
 
     def counting_facts(self, passage_ids: Sequence[int]) -> list[int]:
         """The facts behind some passages, in the same order; those that were replaced are left out."""

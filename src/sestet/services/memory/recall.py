@@ -74,7 +74,8 @@ class Recall:
         if self._embedding is None:
             return []
         try:
-            near = await self._embedding.nearest(query, 2 * limit, _is_fact)
+            wanted = 2 * limit + self._index.count_replaced()
+            near = await self._embedding.nearest(query, wanted, _is_fact)
         except EmbeddingError:
             return []
         return self._index.counting_facts([match.passage_id for match in near])[:limit]
