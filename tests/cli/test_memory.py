@@ -95,7 +95,7 @@ def test_an_export_is_private_never_replaces_a_file_and_is_imported_elsewhere(ho
     call("ask", "remember that I like tea")
     file = home.work / "memory.jsonl"
 
-    assert call("memory", "export", str(file)).err == f"1 rows in {file}\n"
+    assert call("memory", "export", str(file)).err == f"1 row in {file}\n"
     assert file.stat().st_mode & 0o777 == 0o600
     assert "is there already" in call("memory", "export", str(file)).err
     assert json.loads(call("memory", "export").out)["text"] == "I like tea"

@@ -89,7 +89,7 @@ def _described(summary: Summary) -> Mapping[str, object]:
 def _print(summary: Summary) -> None:
     counts = ("added", "changed", "unchanged", "removed")
     shown = [f"{getattr(summary, name)} {name}" for name in counts if getattr(summary, name)]
-    chunks = f" in {summary.chunks} chunks" if summary.chunks else ""
+    chunks = f" in {summary.chunks} chunk{'' if summary.chunks == 1 else 's'}" if summary.chunks else ""
     typer.echo(f"Documents: {', '.join(shown) or 'none found'}{chunks}.")
     _print_skipped(summary.skipped)
     for path, reason in summary.broken:

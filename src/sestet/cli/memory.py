@@ -139,7 +139,7 @@ def export(
     # It holds private things: for its owner alone, and never in the place of another file.
     with _new_private_file(file) as stream:
         stream.writelines(f"{line}\n" for line in lines)
-    typer.echo(f"{len(lines)} rows in {file}", err=True)
+    typer.echo(f"{len(lines)} row{'' if len(lines) == 1 else 's'} in {file}", err=True)
 
 
 @program.command("import")
