@@ -29,7 +29,10 @@ _MUCH_LIKE = 0.9
 _FAIR = 0.6
 _CERTAIN = 0.9
 _POSSIBLE = 0.15
-_SEVERAL_FILES = re.compile(rf"{FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE)
+#: Only from the beginning of a word on: a long one would else be tried from each of its letters.
+_SEVERAL_FILES = re.compile(
+    rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
+)
 
 
 class Replies:
@@ -150,8 +153,8 @@ def _task(messages: Sequence[Message]) -> tuple[str, list[ToolMessage]]:
 
 def _calls(match: ToolMatch, text: str) -> tuple[ToolCall, ...]:
     """One call, or one for each file where only files are named: "read a.md and b.md"."""
-    listed = _SEVERAL_FILES.search(text)
-    if listed and match.tool.effect == "none" and set(match.arguments) == {"path"}:
+    only_file = match.tool.effect == "none" and set(match.arguments) == {"path"}
+    if only_file and (listed := _SEVERAL_FILES.search(text)):
         return tuple(ToolCall(match.tool.name, {"path": file}) for file in re.findall(FILE, listed[0]))
     return (ToolCall(match.tool.name, match.arguments),)
 
