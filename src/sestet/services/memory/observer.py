@@ -201,8 +201,9 @@ class Observer:
         return None
 
     def _note_failure(self, stage: Stage, error: SestetError) -> None:
-        _log.warning("%s: %s; it will be tried again", stage, error)
-        self._observed.log(stage, self._writer.name, 0, Usage(), whole(str(error)) or type(error).__name__)
+        problem = whole(str(error)) or type(error).__name__
+        _log.warning("%s: %s; it will be tried again", stage, problem)
+        self._observed.log(stage, self._writer.name, 0, Usage(), problem)
 
     def _is_resting(self, stage: Stage) -> bool:
         failures, at = self._observed.failures(stage)
