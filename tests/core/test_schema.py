@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from types import MappingProxyType
+from typing import Annotated, List, Literal  # noqa: UP035 - see below
 
 import pytest
 
-from sestet.core.schema import find_problems, schema_of
+from sestet.core.schema import build_value, find_problems, schema_of
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Point:
         (str, {"type": "string"}),
         (bool, {"type": "boolean"}),
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
+        (Literal[1, 2], {"type": "integer", "enum": [1, 2]}),
         (list[int], {"type": "array", "items": {"type": "integer"}}),
         (Mapping[str, float], {"type": "object", "additionalProperties": {"type": "number"}}),
         (int | None, {"anyOf": [{"type": "integer"}, {"type": "null"}]}),
@@ -46,7 +48,22 @@ def test_a_hint_becomes_a_schema(hint: object, schema: object) -> None:
     assert schema_of(hint) == schema
 
 
-@pytest.mark.parametrize("hint", [bytes, int | str, object])
+@pytest.mark.parametrize(
+    "hint",
+    [
+        bytes,
+        int | str,
+        object,
+        list,
+        List,  # noqa: UP006 - people still write it
+        list["Point"],
+        tuple[()],
+        tuple[int, str],
+        dict[int, str],
+        Literal["a", 1],
+    ],
+    ids=repr,
+)
 def test_a_hint_without_a_schema_is_an_error(hint: object) -> None:
     with pytest.raises(TypeError, match="no JSON Schema"):
         schema_of(hint)
@@ -62,6 +79,9 @@ def test_a_hint_without_a_schema_is_an_error(hint: object) -> None:
         (Annotated[int, {"minimum": 1}], 0, "must be at least 1, got 0"),
         (Annotated[int, {"maximum": 9}], 10, "must be at most 9, got 10"),
         (int | None, "x", "expected integer, got 'x'"),
+        (Annotated[int | None, {"minimum": 1}], -3, "must be at least 1, got -3"),
+        (float, float("nan"), "expected number, got nan"),
+        (Annotated[float, {"maximum": 1}], float("-inf"), "expected number, got -inf"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_one_problem(hint: object, value: object, problem: str) -> None:
@@ -83,3 +103,36 @@ def test_every_problem_is_found_with_its_place() -> None:
 def test_a_fitting_value_has_no_problems() -> None:
     assert not list(find_problems(schema_of(Point), {"x": 1, "label": "there"}))
     assert not list(find_problems(schema_of(int | None), None))
+    assert not list(find_problems(schema_of(Point), MappingProxyType({"x": 1})))
+
+
+def test_a_type_that_json_does_not_have_fits_nothing() -> None:
+    (problem,) = find_problems({"type": "strng"}, "text")
+
+    assert problem.message == "expected strng, got 'text'"
+
+
+def test_a_choice_between_numbers_is_not_made_by_a_flag() -> None:
+    assert find_problems({"enum": [1, 0]}, True)
+    assert not find_problems({"enum": [1, 0]}, 1)
+
+
+def test_a_key_that_is_no_text_is_a_problem_like_any_other() -> None:
+    (problem,) = find_problems(schema_of(Point), {"x": 1, 2: 3})
+
+    assert problem == (("2",), "is not known")
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "built"),
+    [
+        (Point, {"x": 1}, Point(1)),
+        (list[Point] | None, [{"x": 1, "label": "a"}], [Point(1, "a")]),
+        (list[Point] | None, None, None),
+        (Mapping[str, Annotated[Point, "a place"]], {"home": {"x": 2}}, {"home": Point(2)}),
+        (tuple[Point, ...], [{"x": 3}], (Point(3),)),
+        (list[int], [1, 2], [1, 2]),
+    ],
+)
+def test_a_fitting_value_becomes_what_the_hint_says(hint: object, value: object, built: object) -> None:
+    assert build_value(hint, value) == built

@@ -1,13 +1,15 @@
 """A decorated function becomes a tool; what is not declared counts as the worst."""
 
-from typing import Annotated
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any
 
 import pytest
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN
 from sestet.core.schema import JsonObject
-from sestet.core.tool import CallInfo, Tool, tool
+from sestet.core.tool import CallInfo, Tool, ToolFunction, tool
 
 
 class Shelf:
@@ -121,3 +123,126 @@ def test_a_fixed_result_has_no_room_for_anybodys_text(schema: JsonObject, allowe
     else:
         with pytest.raises(DefinitionError, match="'looked': what fits its fixed_result could carry text"):
             tool(fixed_result=schema)(looked)
+
+
+@dataclass(frozen=True)
+class Shelfmark:
+    room: str
+    number: int = 1
+
+
+async def test_a_tool_gets_the_dataclasses_and_tuples_that_it_asks_for() -> None:
+    async def found(shelf: Shelf, /, place: Shelfmark, others: tuple[Shelfmark, ...] = ()) -> str:
+        return f"{shelf.books}: {place.room} {place.number}, {others}"
+
+    @tool(recovery="probe", probe=found)
+    async def books_fetch(shelf: Shelf, /, place: Shelfmark, others: tuple[Shelfmark, ...] = ()) -> str:
+        """Fetch a book."""
+        return await found(shelf, place, others)
+
+    bound = books_fetch.bind({Shelf: Shelf("hall")})
+
+    assert bound is not None
+    for function in (bound.function, bound.probe):
+        assert function is not None
+        assert await function(place={"room": "B"}, others=[]) == "hall: B 1, ()"
+
+
+def test_a_dataclass_may_be_a_default() -> None:
+    @tool
+    async def books_fetch(place: Shelfmark = Shelfmark("A")) -> str:  # noqa: B008 - frozen
+        """Fetch a book."""
+        return place.room
+
+    assert "required" not in books_fetch.parameters
+
+
+@dataclass
+class Chain:
+    next: "Chain | None" = None
+
+
+async def looped(chain: Chain) -> str:
+    """Takes a chain."""
+    return str(chain)
+
+
+async def open_ended(*titles: str, **rest: str) -> str:
+    """Takes anything."""
+    return str((titles, rest))
+
+
+async def defaulted(limit: Annotated[int, {"minimum": 1}] = 0) -> str:
+    """Takes too little."""
+    return str(limit)
+
+
+async def find(title: str) -> str:
+    """Find."""
+    return title
+
+
+class Room:
+    async def find(self, title: str) -> str:
+        """Find."""
+        return title
+
+
+@pytest.mark.parametrize(
+    ("function", "mistake"),
+    [
+        (looped, "tool 'looped', argument 'chain': its type holds itself"),
+        (open_ended, r"tool 'open_ended': .* name them instead of '\*titles: str'"),
+        (defaulted, "tool 'defaulted', the default of 'limit': must be at least 1, got 0"),
+        (partial(find, title="Emma"), "tool 'partial' must be an 'async def' function"),
+        (Room.find, "tool 'find': the argument 'self' needs a type; of a method, make the tool when"),
+    ],
+)
+def test_a_function_that_cannot_be_a_tool_says_why(function: ToolFunction, mistake: str) -> None:
+    with pytest.raises(DefinitionError, match=mistake):
+        tool(function)
+
+
+def test_a_type_that_is_nowhere_to_be_found_is_named() -> None:
+    async def look(title: str) -> str:
+        """Find."""
+        return title
+
+    look.__annotations__["title"] = "Nowhere"
+
+    with pytest.raises(DefinitionError, match="tool 'look': name 'Nowhere' is not defined"):
+        tool(look)
+
+
+def test_a_method_of_an_object_can_be_a_tool() -> None:
+    assert tool(Room().find).parameters["required"] == ["title"]
+
+
+async def find_elsewhere(name: str) -> str | None:
+    return name
+
+
+@pytest.mark.parametrize(
+    ("declared", "mistake"),
+    [
+        ({"risk": "low"}, "'low' is none of safe, guarded, dangerous"),
+        ({"effect": "outside"}, "'outside' is none of none, local, external, money"),
+        ({"recovery": "never"}, "'never' is none of pure, keyed, probe, unsafe"),
+        ({"reads": ("secret",)}, "reads must be a tuple of untrusted, private"),
+        ({"reads": "private"}, "reads must be a tuple of untrusted, private"),
+        ({"targets": ("to",)}, r"targets must be a tuple of names of its arguments, got \('to',\)"),
+        ({"targets": "title"}, "targets must be a tuple of names of its arguments, got 'title'"),
+        ({"examples": "find {title}"}, "examples must be a tuple of texts"),
+        ({"timeout": 0}, "timeout must be seconds above 0, got 0"),
+        ({"recovery": "probe"}, "recovery 'probe' and a probe go together"),
+        ({"probe": find}, "recovery 'probe' and a probe go together"),
+        ({"recovery": "probe", "probe": find_elsewhere}, "its probe must have the parameters of the tool"),
+        ({"recovery": "probe", "probe": Room}, "its probe must be an 'async def' function"),
+    ],
+)
+def test_a_declaration_that_is_not_known_is_refused_rather_than_taken_for_harmless(
+    declared: Any,  # Any: the mistakes under test
+    mistake: str,
+) -> None:
+    with pytest.raises(DefinitionError, match=f"tool 'find': {mistake}"):
+        tool(**declared)(find)

@@ -4,10 +4,10 @@ import dataclasses
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Annotated, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, cast, get_args, get_type_hints
 
 from sestet.core.record import Values, record
-from sestet.core.schema import JsonObject, JsonValue, schema_of
+from sestet.core.schema import JsonObject, JsonValue, build_value, schema_of
 
 _SECRET = {"writeOnly": True}
 _PATIENCE = {"minimum": 0.1}
@@ -254,7 +254,7 @@ def settings_schema() -> dict[str, JsonValue]:
 
 def build_settings(values: JsonObject) -> Settings:
     """Settings from a mapping in the file's form, already checked against the schema."""
-    return cast("Settings", _build(Settings, values))
+    return cast("Settings", build_value(Settings, values, to_camel, _keep_secret))
 
 
 def as_mapping(settings: Settings) -> dict[str, JsonValue]:
@@ -262,24 +262,10 @@ def as_mapping(settings: Settings) -> dict[str, JsonValue]:
     return cast("dict[str, JsonValue]", _unbuild(settings))
 
 
-def _build(hint: object, value: object) -> object:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        if _SECRET in arguments and isinstance(value, str) and not isinstance(value, Secret):
-            return Secret(value)
-        return _build(arguments[0], value)
-    if origin is Mapping:
-        return {
-            name: _build(arguments[1], item) for name, item in cast("Mapping[str, object]", value).items()
-        }
-    if origin is tuple:
-        return tuple(_build(arguments[0], item) for item in cast("Sequence[object]", value))
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        given = cast("Mapping[str, object]", value)
-        hints = get_type_hints(hint, include_extras=True)
-        names = {name: to_camel(name) for name in hints if to_camel(name) in given}
-        return hint(**{name: _build(hints[name], given[camel]) for name, camel in names.items()})
-    return value
+def _keep_secret(notes: Sequence[object], value: object) -> object:
+    """What is not to be shown knows that, wherever it came from."""
+    is_text = isinstance(value, str) and not isinstance(value, Secret)
+    return Secret(value) if is_text and _SECRET in notes else value
 
 
 def _unbuild(value: object) -> JsonValue:

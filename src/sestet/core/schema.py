@@ -5,7 +5,8 @@ Tools and settings share this one mechanism: what is published as a schema is ex
 
 import dataclasses
 import types
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isfinite
 from typing import (
     Annotated,
     Literal,
@@ -28,7 +29,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "number": (int, float),
     "string": (str,),
     "array": (list, tuple),
-    "object": (dict,),
+    "object": (dict, Mapping),
     "null": (type(None),),
 }
 
@@ -51,18 +52,31 @@ def schema_of(hint: object, rename: Callable[[str], str] = str) -> dict[str, Jso
         return {"type": _SCALARS[hint]}
     if origin is Annotated:
         return schema_of(arguments[0], rename) | _annotations(arguments[1:])
-    if origin is Literal:
-        return {"type": "string", "enum": list(arguments)}
-    if origin in (list, tuple, Sequence):
+    if origin is Literal and (kind := _SCALARS.get(_only(map(type, arguments)))):
+        return {"type": kind, "enum": list(arguments)}
+    if arguments and (origin in (list, Sequence) or (origin is tuple and arguments[1:] == (...,))):
         return {"type": "array", "items": schema_of(arguments[0], rename)}
-    if origin in (dict, Mapping):
+    if origin in (dict, Mapping) and arguments[:1] == (str,):
         return {"type": "object", "additionalProperties": schema_of(arguments[1], rename)}
     if origin in (Union, types.UnionType):
         return _union_schema(arguments, rename)
     if isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return _record_schema(hint, rename)
-    raise TypeError(
-        f"no JSON Schema for {hint!r}: use str, int, float, bool, Literal, list, dict or a dataclass"
+    raise TypeError(_no_schema(cast("object", hint)))
+
+
+def _only(items: Iterable[object]) -> object:
+    """The one thing that all of them are, else None."""
+    found = set(items)
+    return found.pop() if len(found) == 1 else None
+
+
+def _no_schema(hint: object) -> str:
+    if isinstance(hint, str):
+        return f"no JSON Schema for {hint!r}: inside of another type it has to stand without quotes"
+    return (
+        f"no JSON Schema for {hint!r}: use str, int, float, bool, Literal of one of these, list[…], "
+        "tuple[…, ...], dict[str, …], a dataclass, or one of these '| None'"
     )
 
 
@@ -79,7 +93,8 @@ def _annotations(metadata: tuple[object, ...]) -> dict[str, JsonValue]:
 def _union_schema(members: tuple[object, ...], rename: Callable[[str], str]) -> dict[str, JsonValue]:
     concrete = [member for member in members if member is not type(None)]
     if len(concrete) != 1 or len(members) != 2:
-        raise TypeError(f"no JSON Schema for a union other than 'X | None': {members!r}")
+        shown = " | ".join(getattr(member, "__name__", repr(member)) for member in members)
+        raise TypeError(f"no JSON Schema for a union other than 'X | None': {shown}")
     return {"anyOf": [schema_of(concrete[0], rename), {"type": "null"}]}
 
 
@@ -88,6 +103,8 @@ def _record_schema(record: type, rename: Callable[[str], str]) -> dict[str, Json
     properties: dict[str, JsonValue] = {}
     required: list[str] = []
     for field in dataclasses.fields(record):
+        if not field.init:
+            continue
         name = rename(field.name)
         schema = schema_of(hints[field.name], rename)
         if isinstance(field.default, (str, int, float, bool)):
@@ -110,25 +127,71 @@ def object_schema(properties: Mapping[str, JsonValue], required: Sequence[str] =
     return schema
 
 
+def is_built(hint: object) -> bool:
+    """Whether ``build_value`` makes something else of a value of this type."""
+    if isinstance(hint, type):
+        return hint not in _SCALARS and dataclasses.is_dataclass(hint)
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Annotated, Literal):
+        return origin is Annotated and is_built(arguments[0])
+    return origin is tuple or any(map(is_built, arguments))
+
+
+def _unchanged(notes: Sequence[object], value: object) -> object:
+    return value
+
+
+def build_value(
+    hint: object,
+    value: object,
+    rename: Callable[[str], str] = str,
+    annotate: Callable[[Sequence[object], object], object] = _unchanged,
+) -> object:
+    """What a value that fits the schema of ``hint`` stands for: JSON has no dataclasses and tuples.
+
+    ``annotate`` may exchange a value that has annotations.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return annotate(arguments[1:], build_value(arguments[0], value, rename, annotate))
+    if origin in (Union, types.UnionType) and value is not None:
+        concrete = next(member for member in arguments if member is not type(None))
+        return build_value(concrete, value, rename, annotate)
+    if origin in (dict, Mapping):
+        items = cast("Mapping[str, object]", value).items()
+        return {name: build_value(arguments[1], item, rename, annotate) for name, item in items}
+    if origin in (list, tuple, Sequence):
+        items = cast("Sequence[object]", value)
+        built = [build_value(arguments[0], item, rename, annotate) for item in items]
+        return tuple(built) if origin is tuple else built
+    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        given = cast("Mapping[str, object]", value)
+        hints = get_type_hints(hint, include_extras=True)
+        names = {name: rename(name) for name in hints if rename(name) in given}
+        return hint(**{n: build_value(hints[n], given[key], rename, annotate) for n, key in names.items()})
+    return value
+
+
 def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ()) -> list[Problem]:
     """Everything that is wrong with ``value``, in reading order."""
+    found: list[Problem] = []
     options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
     if options:
         attempts = [find_problems(option, value, path) for option in options]
-        return attempts[0] if all(attempts) else []
+        if all(attempts):
+            return attempts[0]
     kind = cast("str | Sequence[str] | None", schema.get("type"))
     if kind and not is_of_type(value, kind):
         expected = kind if isinstance(kind, str) else " or ".join(kind)
         # What stands where a secret belongs may be one, only wrongly written.
         shown = type(value).__name__ if _holds_secret(schema) else _show(value)
         return [Problem(path, f"expected {expected}, got {shown}")]
-    found: list[Problem] = []
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
-    if choices and value not in choices:
+    if choices and not _is_among(value, choices):
         shown, near = ", ".join(map(str, choices)), suggest(str(value), map(str, choices))
         found.append(Problem(path, f"expected one of {shown}, got {_show(value)}{near}"))
-    if isinstance(value, dict):
-        found += _object_problems(schema, cast("dict[str, object]", value), path)
+    if isinstance(value, (dict, Mapping)):
+        found += _object_problems(schema, cast("Mapping[str, object]", value), path)
     elif isinstance(value, (list, tuple)):
         if "items" in schema:
             for index, item in enumerate(cast("Sequence[object]", value)):
@@ -138,7 +201,12 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
     return found
 
 
-def _object_problems(schema: JsonObject, value: dict[str, object], path: tuple[str, ...]) -> list[Problem]:
+def _is_among(value: object, choices: Sequence[JsonValue]) -> bool:
+    """Whether it is one of them; to Python, but not to JSON, True is 1."""
+    return any(value == choice and isinstance(value, bool) is isinstance(choice, bool) for choice in choices)
+
+
+def _object_problems(schema: JsonObject, value: Mapping[str, object], path: tuple[str, ...]) -> list[Problem]:
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     extra = schema.get("additionalProperties", True)
     required = cast("Sequence[str]", schema.get("required", ()))
@@ -149,7 +217,7 @@ def _object_problems(schema: JsonObject, value: dict[str, object], path: tuple[s
         elif isinstance(extra, Mapping):
             found += find_problems(cast("JsonObject", extra), item, (*path, name))
         elif extra is False:
-            found.append(Problem((*path, name), f"is not known{suggest(name, properties)}"))
+            found.append(Problem((*path, str(name)), f"is not known{suggest(str(name), properties)}"))
     return found
 
 
@@ -176,10 +244,11 @@ def is_of_type(value: object, name: str | Sequence[str]) -> bool:
         return any(is_of_type(value, each) for each in name)
     if isinstance(value, bool):
         return name == "boolean"
-    return isinstance(value, _PYTHON_TYPES.get(name, (object,)))
+    # JSON has no word for what is not a number, or larger than any.
+    return isinstance(value, _PYTHON_TYPES.get(name, ())) and (type(value) is not float or isfinite(value))
 
 
-def suggest(word: str, known: "Iterator[str] | Mapping[str, object] | Sequence[str]") -> str:
+def suggest(word: str, known: Iterable[str]) -> str:
     """``; did you mean 'x'?`` when something known is near, else nothing."""
     from difflib import get_close_matches
 

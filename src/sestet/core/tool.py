@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field, is_dataclass, replace
 from functools import partial
 from types import FunctionType
 from typing import (
@@ -13,6 +13,7 @@ from typing import (
     TypeGuard,
     Unpack,
     cast,
+    get_args,
     get_type_hints,
     overload,
 )
@@ -20,12 +21,23 @@ from typing import (
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
 from sestet.core.record import Values, record
-from sestet.core.schema import JsonObject, JsonValue, object_schema, schema_of
+from sestet.core.schema import (
+    JsonObject,
+    JsonValue,
+    build_value,
+    find_problems,
+    is_built,
+    is_of_type,
+    object_schema,
+    schema_of,
+)
 
 Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
 Reads: TypeAlias = Literal["untrusted", "private"]
 Effect: TypeAlias = Literal["none", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
+
+_RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
 
@@ -55,6 +67,10 @@ class Tool(Values):
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = None
 
+    def __post_init__(self) -> None:
+        if problem := _problem_of(self):
+            raise DefinitionError(f"tool '{self.name}': {problem}")
+
     def label(self, agent: str) -> Label:
         """What a result adds to the context that reads it, unless it says so itself."""
         if not self.reads:
@@ -73,6 +89,25 @@ class Tool(Values):
             probe=_bound(self.probe, given, wants_info),
             needs=(CallInfo,) if wants_info else (),
         )
+
+
+def _problem_of(tool: Tool) -> str:
+    """What is wrong with a declaration: a word that is not known would pass for less than the worst."""
+    for word, known in ((tool.risk, _RISKS), (tool.effect, _EFFECTS), (tool.recovery, _RECOVERIES)):
+        if word not in known:
+            return f"{word!r} is none of {', '.join(known)}"
+    if isinstance(tool.reads, str) or any(word not in _READS for word in tool.reads):
+        return f"reads must be a tuple of {', '.join(_READS)}, got {tool.reads!r}"
+    arguments = cast("JsonObject", tool.parameters.get("properties", {}))
+    if isinstance(tool.targets, str) or not arguments.keys() >= set(tool.targets):
+        return f"targets must be a tuple of names of its arguments, got {tool.targets!r}"
+    if isinstance(tool.examples, str):
+        return f"examples must be a tuple of texts, got {tool.examples!r}"
+    if not is_of_type(tool.timeout, "number") or tool.timeout <= 0:
+        return f"timeout must be seconds above 0, got {tool.timeout!r}"
+    if (tool.recovery == "probe") is not (tool.probe is not None):
+        return "recovery 'probe' and a probe go together"
+    return ""
 
 
 @record
@@ -146,9 +181,9 @@ def tool(
 
 
 def _describe(function: ToolFunction, declared: Declared) -> Tool:
-    name = getattr(function, "__name__", repr(function))
-    if not inspect.iscoroutinefunction(function):
-        raise DefinitionError(f"tool '{name}' must be an 'async def' function")
+    name = getattr(function, "__name__", "")
+    if not name or not inspect.iscoroutinefunction(function):
+        raise DefinitionError(f"tool '{name or type(function).__name__}' must be an 'async def' function")
     description = inspect.cleandoc(function.__doc__ or "")
     if not description:
         raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads")
@@ -158,28 +193,32 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
             f"tool '{name}': what fits its fixed_result could carry text; declare a boolean, a number with "
             "minimum and maximum, an enum, or a closed object of these"
         )
-    hints = _hints(function)
+    hints = _hints(name, function)
     needs: list[type] = []
-    properties: dict[str, JsonValue] = {}
+    properties: dict[str, JsonObject] = {}
     required: list[str] = []
-    for argument, is_injected, default in _parameters(function):
+    for argument, is_injected, default in _parameters(name, function):
         if argument not in hints:
-            raise DefinitionError(f"tool '{name}': the argument '{argument}' needs a type")
+            raise DefinitionError(f"tool '{name}': the argument '{argument}' needs a type{_method(argument)}")
         if is_injected:
             needs.append(hints[argument])
             continue
-        try:
-            schema = schema_of(hints[argument])
-        except TypeError as error:
-            raise DefinitionError(f"tool '{name}', argument '{argument}': {error}") from error
+        properties[argument] = _argument_schema(name, argument, hints[argument], default)
         if default is inspect.Parameter.empty:
             required.append(argument)
-        elif default is not None:
-            schema["default"] = cast("JsonValue", default)
-        properties[argument] = schema
     if CallInfo in needs[1:]:
         raise DefinitionError(f"tool '{name}': CallInfo must be its first parameter")
-    return Tool(name, description, object_schema(properties, required), function, tuple(needs), **declared)
+    parameters = object_schema(properties, required)
+    made = Tool(name, description, parameters, function, tuple(needs), **declared)
+    if made.probe is not None:
+        _require_same_parameters(name, function, made.probe)
+    # Most arguments are scalars, and every start of the program comes by here.
+    composed = (
+        name for name, schema in properties.items() if schema.get("type") in (None, "array", "object")
+    )
+    if any(is_built(hints[name]) for name in composed):
+        made = replace(made, function=_building(function, hints), probe=_building(made.probe, hints))
+    return made
 
 
 def _carries_no_text(schema: JsonObject) -> bool:
@@ -195,13 +234,60 @@ def _carries_no_text(schema: JsonObject) -> bool:
     return closed and all(map(_carries_no_text, members.values()))
 
 
-def _parameters(function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
+def _argument_schema(name: str, argument: str, hint: object, default: object) -> dict[str, JsonValue]:
+    try:
+        schema = schema_of(hint)
+    except (TypeError, NameError) as error:
+        raise DefinitionError(f"tool '{name}', argument '{argument}': {error}") from error
+    except RecursionError:
+        raise DefinitionError(f"tool '{name}', argument '{argument}': its type holds itself") from None
+    if default is not inspect.Parameter.empty and default is not None and not is_dataclass(default):
+        for problem in find_problems(schema, default):
+            raise DefinitionError(f"tool '{name}', the default of '{argument}': {problem.message}")
+        schema["default"] = cast("JsonValue", default)
+    return schema
+
+
+def _method(argument: str) -> str:
+    if argument not in ("self", "cls"):
+        return ""
+    return "; of a method, make the tool when the object is there: tool(thing.method)"
+
+
+def _require_same_parameters(name: str, function: ToolFunction, probe: ToolFunction) -> None:
+    if not inspect.iscoroutinefunction(probe):
+        raise DefinitionError(f"tool '{name}': its probe must be an 'async def' function")
+    asked, given = (
+        [(is_injected or argument, is_injected) for argument, is_injected, _ in _parameters(name, each)]
+        for each in (probe, function)
+    )
+    if asked != given:
+        raise DefinitionError(f"tool '{name}': its probe must have the parameters of the tool")
+
+
+def _building(function: ToolFunction | None, hints: Mapping[str, object]) -> ToolFunction | None:
+    return partial(_with_built_values, function, hints) if function else None
+
+
+async def _with_built_values(
+    function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
+) -> "JsonValue | Labelled":
+    """Calls it with what its hints promise, such as dataclasses, in place of what JSON has."""
+    built = {name: build_value(hints[name], value) for name, value in arguments.items()}
+    return await function(*services, **built)
+
+
+def _parameters(name: str, function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
     """The name of each parameter, whether it stands before the ``/``, and its default.
 
     Read off the code where that is all there is to it: ``inspect`` takes several times as long.
     """
     if not _is_plain(function):
         for found in inspect.signature(function).parameters.values():
+            if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):
+                raise DefinitionError(
+                    f"tool '{name}': the model has to know each argument; name them instead of '{found}'"
+                )
             yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
         return
     code = function.__code__
@@ -209,8 +295,9 @@ def _parameters(function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
     given = function.__defaults__ or ()
     first = code.co_argcount - len(given)
     defaults = dict(zip(names[first:], given, strict=False)) | (function.__kwdefaults__ or {})
-    for index, name in enumerate(names):
-        yield name, index < code.co_posonlyargcount, defaults.get(name, inspect.Parameter.empty)
+    for index, argument in enumerate(names):
+        default = defaults.get(argument, inspect.Parameter.empty)
+        yield argument, index < code.co_posonlyargcount, default
 
 
 def _is_plain(function: ToolFunction) -> TypeGuard[FunctionType]:
@@ -220,9 +307,14 @@ def _is_plain(function: ToolFunction) -> TypeGuard[FunctionType]:
     return not function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
-def _hints(function: ToolFunction) -> Mapping[str, Any]:  # Any: a type may be any object
+def _hints(name: str, function: ToolFunction) -> Mapping[str, Any]:  # Any: a type may be any object
     """The types of the arguments; those that are written as texts are looked up."""
-    written: Mapping[str, Any] = getattr(function, "__annotations__", {})
-    if any(isinstance(hint, str) for hint in written.values()):
-        return get_type_hints(function, include_extras=True)
+    try:
+        written: Mapping[str, Any] = getattr(function, "__annotations__", {})
+        if any(isinstance(hint, str) for hint in written.values()):
+            return get_type_hints(function, include_extras=True)
+    except NameError as error:
+        raise DefinitionError(
+            f"tool '{name}': {error}, and its types name it; import it without asking for TYPE_CHECKING"
+        ) from error
     return written

@@ -2,6 +2,7 @@
 
 from sestet.core.errors import ToolError
 from sestet.core.label import remote_label
+from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import Transfer
@@ -17,7 +18,13 @@ async def ask_remote(
     agent = transfer.agent
     assert agent.remote is not None  # asked only for remote agents
     # The gate judges what the orchestrator has read: it wrote the request.
-    sink = Tool(f"remote_{agent.name}", risk="safe", effect="external", targets=("agent_name",))
+    sink = Tool(
+        f"remote_{agent.name}",
+        parameters=object_schema({"agent_name": {"type": "string"}}),
+        risk="safe",
+        effect="external",
+        targets=("agent_name",),
+    )
     if transfer.call.id in turn.replay.intents:
         return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
     clearance = gatekeeper.clear(turn, parent, sink, transfer.call)
