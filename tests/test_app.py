@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import sestet
 from sestet.core.errors import ConfigError, DefinitionError, ScriptError, StorageError
 from sestet.core.event import Event, RequestRouted, ToolFinished, TurnFinished, TurnStarted
+from sestet.core.tool import CallInfo
+from sestet.services.files import Files
 from tests.runtime.models import HangingModel
 
 
@@ -63,6 +66,72 @@ async def test_an_added_tool_cannot_take_the_name_of_one_that_ships(tmp_path: Pa
     with pytest.raises(DefinitionError, match="tool 'fs_read' is defined twice"):
         async with sestet.open({}, home=tmp_path, tools=[fs_read]):
             pass
+
+
+class Barometer:
+    """A service of the embedding program."""
+
+
+@sestet.tool(risk="safe", effect="none", reads=(), recovery="pure")
+async def weather_pressure(barometer: Barometer, files: Files, /) -> str:
+    """The pressure of the air, now."""
+    return f"{type(barometer).__name__} {type(files).__name__}"
+
+
+@sestet.tool(risk="safe", effect="none", reads=(), recovery="pure")
+async def weather_logs(call: CallInfo, files: Files, /) -> str:
+    """The logs of the weather."""
+    return f"{type(files).__name__} for {call.agent}"
+
+
+async def test_an_added_tool_is_given_the_services_that_the_assistant_has(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel([delegation("meteorologist"), sestet.ToolCall("weather_logs"), "Done."])
+
+    async with sestet.open({}, model=model, home=tmp_path, tools=[weather_logs], specs=[WEATHER]) as app:
+        events = [event async for event in app.run_turn("s1", "logs?")]
+
+    assert [event.text for event in events if isinstance(event, ToolFinished)] == ["Files for meteorologist"]
+
+
+async def test_an_added_tool_without_its_service_says_how_to_give_it(tmp_path: Path) -> None:
+    with pytest.raises(DefinitionError, match=r"needs Barometer, .*weather_pressure\.bind\({Barometer: …}\)"):
+        async with sestet.open({}, home=tmp_path, tools=[weather_pressure]):
+            pass
+
+    bound = weather_pressure.bind({Barometer: Barometer(), Files: Files(tmp_path)})
+    assert bound is not None
+    async with sestet.open({}, home=tmp_path, tools=[bound], specs=[WEATHER]) as app:
+        assert not app.warnings
+
+
+class Mute:
+    name = "mute"
+
+    async def close(self) -> None: ...
+
+
+class Silent(Mute):
+    async def stream(self) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("wrong", "mistake"),
+    [
+        ({"tools": [weather_now.function]}, "is not a tool; '@sestet.tool' makes one"),
+        ({"specs": ["gardener"]}, "'gardener' is not a spec"),
+        ({"model": "gpt"}, "model: 'gpt' is not a model: it has no 'name'"),
+        ({"model": Mute()}, "is not a model: it has no 'stream'"),
+        ({"model": Silent}, "is not a model: it is a class"),
+    ],
+)
+async def test_what_is_added_has_to_be_what_it_is_added_as(
+    tmp_path: Path, wrong: Any, mistake: str
+) -> None:  # Any: mistakes
+    with pytest.raises(DefinitionError, match=mistake):
+        async with sestet.open({}, home=tmp_path / "data", **wrong):
+            pass
+
+    assert not (tmp_path / "data").exists()
 
 
 async def test_a_script_that_is_left_over_fails_when_the_assistant_closes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from sestet.agents import NAMES, default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
 from sestet.config import Settings, data_directory, load_settings, settings_from
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
-from sestet.core.errors import ConfigError
+from sestet.core.errors import ConfigError, DefinitionError
 from sestet.core.event import Event
 from sestet.core.label import card_label
 from sestet.core.model import Model
@@ -43,6 +43,21 @@ class Additions(Values):
     specs: Sequence[AgentSpec] = ()
     model: Model | None = None
 
+    def __post_init__(self) -> None:
+        _require_kind(self.tools, Tool, "a tool; '@sestet.tool' makes one of a function")
+        _require_kind(self.specs, AgentSpec, "a spec; 'sestet.AgentSpec' makes one")
+        given = self.model
+        missing = [name for name in ("name", "stream", "close") if not hasattr(given, name)]
+        if given is not None and (missing or isinstance(given, type)):
+            why = f"it has no {missing[0]!r}" if missing else "it is a class"
+            raise DefinitionError(f"model: {given!r} is not a model: {why}")
+
+
+def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
+    for item in items:
+        if not isinstance(item, kind):
+            raise DefinitionError(f"{item!r} is not {what}")
+
 
 class App:
     """A running assistant: its tree of agents, its tools, and its conversations."""
@@ -57,7 +72,7 @@ class App:
         self.settings = settings
         self.specs = (*default_specs(), *additions.specs)
         self.embedding = open_embedding(settings.embedding, database)
-        self.tools = (*available_tools(settings, database, self.embedding), *additions.tools)
+        self.tools = available_tools(settings, database, self.embedding, additions.tools)
         owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
@@ -191,6 +206,7 @@ async def open(
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
     those that ship: a tool goes to the specialist that owns its prefix.
     """
+    additions = Additions(tools, specs, model)
     if settings is None:
         settings = load_settings().settings
     elif not isinstance(settings, Settings):
@@ -204,7 +220,7 @@ async def open(
         power = settings.storage.durability == "power"
         database = Database(Path(home or data_directory()) / FILE_NAME, power=power)
         stack.callback(database.close)
-        app = App(settings, database, Additions(tools, specs, model), peers)
+        app = App(settings, database, additions, peers)
         stack.callback(app.release)
         stack.push_async_callback(app.rest)
         # The person comes first: this is made and begun when they are waited for.

@@ -1,13 +1,14 @@
 """The parts of an assistant that follow from its settings: tools with their services, limits, policy."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import NAMES, room_tools
 from sestet.config import Settings
 from sestet.core.agent import Agent
-from sestet.core.tool import Tool
+from sestet.core.errors import DefinitionError
+from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
 from sestet.runtime.gate import Allowed, Policy
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 
 
 def available_tools(
-    settings: Settings, database: Database, embedding: Embedding | None = None
+    settings: Settings, database: Database, embedding: Embedding | None = None, added: Iterable[Tool] = ()
 ) -> tuple[Tool, ...]:
-    """Every tool of every room whose services the settings switch on."""
+    """Every tool of every room whose services the settings switch on, then those that a program adds."""
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
@@ -60,7 +61,19 @@ def available_tools(
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
     bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
-    return tuple(tool for tool in bound if tool is not None)
+    return (*(tool for tool in bound if tool is not None), *(_bind_added(tool, services) for tool in added))
+
+
+def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
+    """Whoever added it is told what is missing: nobody else could give it."""
+    if (bound := tool.bind(services)) is not None:
+        return bound
+    lacking = (need for need in tool.needs if need is not CallInfo and need not in services)
+    missing = [getattr(need, "__name__", repr(need)) for need in lacking]
+    raise DefinitionError(
+        f"tool '{tool.name}' needs {' and '.join(missing)}, which this assistant does not have; "
+        f"give it what it needs: {tool.name}.bind({{{missing[0]}: …}})"
+    )
 
 
 def prompt_profile(settings: Settings) -> PromptProfile:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.question import print_approval, print_grants
-from sestet.core.schema import JsonObject
+from sestet.core.schema import JsonObject, object_schema
 from sestet.core.tool import Effect, Tool
 from sestet.storage.approvals import Grant, Question, canonical
 
@@ -37,7 +37,8 @@ def card(asked: Question, tool: Tool | None = None, *, width: int = 80, whole: b
 
 
 def tool(effect: Effect = "local", targets: tuple[str, ...] = ("path",)) -> Tool:
-    return Tool("fs_write", risk="guarded", effect=effect, targets=targets)
+    parameters = object_schema({"path": {"type": "string"}})
+    return Tool("fs_write", "", parameters, risk="guarded", effect=effect, targets=targets)
 
 
 def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:

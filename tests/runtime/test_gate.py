@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sestet.core.event import ApprovalRequested, Event, ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall
+from sestet.core.schema import object_schema
 from sestet.core.tool import Tool, tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.gate import Allowed, Policy, asks_every_time, judge, stands_in
@@ -17,13 +18,15 @@ from tests.runtime.transcript import transcript, transfer
 
 UNTRUSTED = Label(untrusted=True, sources=("a page",))
 PRIVATE = Label(private=True, sources=("the memory",))
-MAIL = Tool("exec_mail", risk="safe", effect="external", targets=("to",), reads=())
+TO = object_schema({"to": {"type": "string"}})
+MAIL = Tool("exec_mail", "", TO, risk="safe", effect="external", targets=("to",), reads=())
 
 WORDS = st.text(alphabet=string.ascii_letters + "@. ", max_size=20)
 LABELS = st.builds(Label, st.booleans(), st.booleans(), st.lists(st.text(max_size=5), max_size=3).map(tuple))
 TOOLS = st.builds(
     Tool,
     name=st.sampled_from(["exec_mail", "payment_send", "fs_read"]),
+    parameters=st.just(TO),
     risk=st.sampled_from(["safe", "guarded", "dangerous"]),
     effect=st.sampled_from(["none", "local", "external", "money"]),
     targets=st.sampled_from([(), ("to",)]),

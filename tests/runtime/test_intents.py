@@ -17,7 +17,10 @@ async def test_a_tool_with_an_effect_finds_its_own_intent_in_the_journal(
 ) -> None:
     found: list[str] = []
 
-    @sestet.tool(risk="safe", effect="local", reads=(), recovery=recovery)
+    async def nothing_happened(call: CallInfo, /) -> None:
+        assert call
+
+    @sestet.tool(risk="safe", effect="local", reads=(), recovery=recovery, probe=nothing_happened)
     async def exec_look(call: CallInfo, /) -> str:
         """Look at what is written when the effect happens."""
         written = app.journal.events_of(call.turn_id)

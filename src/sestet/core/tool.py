@@ -105,8 +105,8 @@ def _problem_of(tool: Tool) -> str:
         return f"examples must be a tuple of texts, got {tool.examples!r}"
     if not is_of_type(tool.timeout, "number") or tool.timeout <= 0:
         return f"timeout must be seconds above 0, got {tool.timeout!r}"
-    if (tool.recovery == "probe") is not (tool.probe is not None):
-        return "recovery 'probe' and a probe go together"
+    if tool.recovery == "probe" and tool.probe is None:
+        return "recovery 'probe' needs a probe"
     return ""
 
 

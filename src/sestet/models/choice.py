@@ -31,7 +31,7 @@ class Models:
         self._built: dict[tuple[str, str], Model] = {}
         self._openers: list[Callable[[], object]] = []
         self._given = given
-        self.default = given or self._with_fallback(_everybodys(settings))
+        self.default = self._with_fallback(_everybodys(settings)) if given is None else given
         self._own: dict[str, Model] = {}
         if given is None:
             for name in settings.agents:
@@ -113,7 +113,7 @@ class Models:
 
     async def close(self) -> None:
         for model in (self._given, *self._built.values()):
-            if model:
+            if model is not None:
                 await model.close()
 
 
