@@ -262,3 +262,31 @@ async def test_the_built_in_model_routes_by_itself(tmp_path: Path) -> None:
         events = [event async for event in app.run_turn("s1", "list the files here")]
 
     assert not any(isinstance(event, RequestRouted) for event in events)
+
+
+async def test_a_closed_assistant_says_that_it_is_closed(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        pass
+
+    with pytest.raises(StorageError, match="the assistant is closed"):
+        await anext(app.run_turn("s1", "hello"))
+    for use in (app.unfinished_turns, lambda: app.decide("q", "approve"), app.journal.sessions):
+        with pytest.raises(StorageError, match="the assistant is closed"):
+            use()
+
+
+async def test_another_thread_is_told_to_open_an_assistant_of_its_own(tmp_path: Path) -> None:
+    async def use() -> None:
+        async for _ in app.run_turn("s1", "hello"):
+            pass
+
+    async with sestet.open({}, home=tmp_path) as app:
+        with pytest.raises(StorageError, match="was opened in another thread"):
+            await asyncio.to_thread(asyncio.run, use())
+
+
+async def test_a_home_may_begin_with_a_tilde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    async with sestet.open({}, home="~/data"):
+        assert (tmp_path / "data" / "sestet.db").exists()

@@ -218,7 +218,7 @@ async def open(
         for peer in peers.peers if peers else ():
             stack.push_async_callback(peer.close)
         power = settings.storage.durability == "power"
-        database = Database(Path(home or data_directory()) / FILE_NAME, power=power)
+        database = Database(_directory(home) / FILE_NAME, power=power)
         stack.callback(database.close)
         app = App(settings, database, additions, peers)
         stack.callback(app.release)
@@ -229,6 +229,10 @@ async def open(
         yield app
         await app.rest()
         await app.models.close()
+
+
+def _directory(home: Path | str | None) -> Path:
+    return Path(home).expanduser() if home else data_directory()
 
 
 def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:

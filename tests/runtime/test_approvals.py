@@ -1,6 +1,7 @@
 """A person decides about one exact call, at any depth, at any time, once."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,22 @@ async def test_what_is_decided_or_unknown_or_expired_cannot_be_decided(talk: Con
     (late,) = questions(await expired.begin("write it", "s2"))
     with pytest.raises(PersonError, match="has expired"):
         expired.approvals.decide(late, "approve")
+
+
+@pytest.mark.parametrize(("decision", "scope"), [("yes", "once"), ("approve", "Once")])
+async def test_a_word_that_is_no_decision_decides_nothing(
+    talk: Conversation,
+    decision: Any,  # Any: the mistakes under test
+    scope: Any,
+) -> None:
+    conversation = talk(ScriptedModel(script(WRITE)))
+    paused = await conversation.begin("write a.txt")
+
+    with pytest.raises(PersonError, match="is no decision: it is one of"):
+        conversation.approvals.decide(questions(paused)[0], decision, scope)
+
+    assert [question.state for question in conversation.approvals.pending()] == ["pending"]
+    assert not conversation.approvals.grants()
 
 
 async def test_a_question_that_nobody_answered_in_time_is_a_denial(talk: Conversation) -> None:

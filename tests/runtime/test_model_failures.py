@@ -1,10 +1,13 @@
 """What a turn does when a model fails on the way to its reply."""
 
+from typing import Any
+
 import pytest
 
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.event import ModelRetried, TurnFailed
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import ModelReply
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.compaction import shortened
 from tests.runtime.conftest import Conversation
@@ -125,3 +128,22 @@ def test_earlier_turns_are_left_out_whole(words: str, left: str) -> None:
 def test_short_results_are_not_worth_leaving_out() -> None:
     messages = [UserMessage("A"), AssistantMessage("", (ToolCall("t", id="c"),)), ToolMessage("c", "t", "ok")]
     assert shortened(messages, 0) is None
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        {"text": None},
+        {"calls": ("fs_list",)},
+        {"usage": None},
+    ],
+    ids=repr,
+)
+async def test_a_reply_of_the_wrong_form_is_the_models_failure_and_not_ours(
+    talk: Conversation,
+    reply: Any,  # Any: the mistakes under test
+) -> None:
+    events = await talk(ScriptedModel([ModelReply(**reply)])).say("hello")
+
+    assert isinstance(events[-1], TurnFailed)
+    assert "the model failed: 'scripted' gave a reply with something else than a text" in events[-1].text

@@ -23,6 +23,22 @@ async def main():
 asyncio.run(main())
 """
 
+HOLD_AFTER_A_FORK = """
+import asyncio, os, sys
+from pathlib import Path
+from sestet.core.errors import StorageError
+from sestet.storage.locks import SessionLocks
+
+locks = SessionLocks(Path(sys.argv[1]))
+if os.fork() == 0:
+    try:
+        asyncio.run(locks.take("s1"))
+    except StorageError as error:
+        print(error, flush=True)
+    os._exit(0)
+os.wait()
+"""
+
 
 async def test_a_session_is_held_by_one_and_the_others_wait(tmp_path: Path) -> None:
     locks = SessionLocks(tmp_path / "lock")
@@ -98,3 +114,11 @@ def test_a_lock_of_another_process_is_seen_and_ends_with_that_process(tmp_path: 
     holder.stdin.close()
     holder.stdout.close()
     locks.close()
+
+
+def test_a_fork_of_the_process_is_told_to_open_its_own(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", HOLD_AFTER_A_FORK, str(tmp_path / "lock")], capture_output=True, text=True
+    )
+
+    assert "was opened before a fork; open an assistant in each process" in told.stdout, told.stderr

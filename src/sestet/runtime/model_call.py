@@ -2,12 +2,14 @@
 
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import aclosing
+from typing import cast
 
 from sestet.core.errors import ModelError, StorageError, told
 from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
 from sestet.core.message import ToolCall, plain_object, whole
-from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta
+from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta, Usage
 from sestet.core.tool import Tool
 from sestet.runtime.compaction import shortened
 from sestet.runtime.reading import RejectFilter
@@ -53,6 +55,10 @@ async def _ask(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...])
                         reply = item
         if reply is None:
             raise ModelError(f"'{model.name}' ended without a reply")
+        if not _is_sound(reply):
+            raise ModelError(
+                f"'{model.name}' gave a reply with something else than a text, calls and a usage"
+            )
         _show(turn, run, visible.rest())
         calls = tuple(_with_id(run, call) for call in reply.calls)
         return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name)
@@ -64,6 +70,13 @@ async def _ask(turn: Turn, run: AgentRun, model: Model, tools: tuple[Tool, ...])
             raise
         _log.exception("the model '%s' raised", model.name)
         raise ModelError(whole(f"'{model.name}': {told(error)}")) from error
+
+
+def _is_sound(reply: ModelReply) -> bool:
+    """Whether it holds what it has to: whoever writes a model need not have a type checker."""
+    text, calls, usage, _ = cast("tuple[object, Sequence[object], object, object]", reply)
+    are_calls = all(isinstance(call, ToolCall) for call in calls)
+    return isinstance(text, str) and isinstance(usage, Usage) and are_calls
 
 
 def _with_id(run: AgentRun, call: ToolCall) -> ToolCall:

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 from sestet.core.errors import PersonError
 from sestet.core.event import ApprovalRequested, ToolCalled
@@ -100,6 +100,10 @@ class ApprovalStore:
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Keep a person's decision until its turn is resumed; an error when there is nothing to decide."""
+        # A word that is not known must never become a standing answer.
+        for word, known in ((decision, tuple(_STATES)), (scope, get_args(Scope))):
+            if word not in known:
+                raise PersonError(f"'{word}' is no decision: it is one of {', '.join(known)}")
         now = time.time()
         with self._database.transaction():
             question = self.get(approval_id)

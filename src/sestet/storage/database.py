@@ -83,6 +83,12 @@ class Database:
             raise self._refused(error) from error
 
     def _refused(self, error: Exception) -> StorageError:
+        if "created in a thread" in str(error):
+            return StorageError(
+                f"{self.path}: was opened in another thread; open an assistant in each thread"
+            )
+        if "closed database" in str(error):
+            return StorageError(f"{self.path}: the assistant is closed")
         if isinstance(error, sqlite3.Error):
             return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
         return StorageError(f"{self.path}: such a text or number can be neither stored nor found: {error}")
@@ -128,12 +134,19 @@ class Database:
             self._run("COMMIT")
         except BaseException:
             # A disk that is full has often rolled back by itself.
-            if self.connection.in_transaction:
+            if self._is_in_transaction:
                 self._run("ROLLBACK")
             raise
         finally:
             if sync and not self._power:
                 self._run("PRAGMA synchronous = NORMAL")
+
+    @property
+    def _is_in_transaction(self) -> bool:
+        try:
+            return self.connection.in_transaction
+        except sqlite3.ProgrammingError:
+            return False  # it is closed
 
     def close(self) -> None:
         self.connection.close()

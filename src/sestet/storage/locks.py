@@ -33,6 +33,7 @@ class SessionLocks:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._closed = False
+        self._process = os.getpid()
         with storage_errors(path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._places: dict[str, _Place] = {}
@@ -43,6 +44,9 @@ class SessionLocks:
 
     async def take(self, session_id: str) -> None:
         """Wait until the session is free; what was taken has to be given back."""
+        if os.getpid() != self._process:
+            # A fork shares its parent's locks, and SQLite forbids it to share the database.
+            raise StorageError(f"{self._path}: was opened before a fork; open an assistant in each process")
         place = self._places.get(session_id)
         if place is None:
             place = self._places[session_id] = _Place(session_id)
