@@ -50,6 +50,21 @@ async def test_an_added_tool_and_specialist_work_like_those_that_ship(tmp_path: 
     assert events[-1].author == "meteorologist"
 
 
+async def test_the_kind_of_an_event_tells_a_reader_and_the_type_checker_what_it_holds(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    async with sestet.open({}, model=sestet.ScriptedModel(["Hi."]), home=tmp_path) as app:
+        async for event in app.run_turn("s1", "hello"):
+            if event.kind == "turn_started":
+                heard.append(event.text)
+            if event.kind == "model_called":
+                heard.append(event.model)
+            if event.kind == "turn_finished":
+                heard.append(event.text)
+
+    assert heard == ["hello", "scripted", "Hi."]
+
+
 async def test_an_added_tool_that_nobody_owns_is_loud(tmp_path: Path) -> None:
     async with sestet.open({}, model=sestet.ScriptedModel(), home=tmp_path, tools=[weather_now]) as app:
         assert [tool.name for tool in app.unmatched] == ["weather_now"]

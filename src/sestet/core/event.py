@@ -28,7 +28,6 @@ class Stamp(NamedTuple):
 @record
 class _Stamped(Values):
     stamp: Stamp
-    kind: ClassVar[str] = ""
 
     @property
     def author(self) -> str:
@@ -47,7 +46,7 @@ class _Stamped(Values):
 class TurnStarted(_Stamped):
     """The person's message was accepted."""
 
-    kind: ClassVar[str] = "turn_started"
+    kind: ClassVar[Literal["turn_started"]] = "turn_started"
     text: str
 
 
@@ -55,7 +54,7 @@ class TurnStarted(_Stamped):
 class MemoryRecalled(_Stamped):
     """Something on record has to do with the message: this is what the root agent is shown of it."""
 
-    kind: ClassVar[str] = "memory_recalled"
+    kind: ClassVar[Literal["memory_recalled"]] = "memory_recalled"
     text: str
     #: Of the rows, as ``sestet memory show`` takes them.
     ids: tuple[str, ...]
@@ -66,7 +65,7 @@ class MemoryRecalled(_Stamped):
 class TextStreamed(_Stamped):
     """A piece of an agent's text. Folded into ``ModelCalled`` once the reply is whole."""
 
-    kind: ClassVar[str] = "text_streamed"
+    kind: ClassVar[Literal["text_streamed"]] = "text_streamed"
     text: str
 
 
@@ -74,7 +73,7 @@ class TextStreamed(_Stamped):
 class ModelCalled(_Stamped):
     """A model gave a whole reply: text, calls, and what it used."""
 
-    kind: ClassVar[str] = "model_called"
+    kind: ClassVar[Literal["model_called"]] = "model_called"
     model: str
     text: str
     calls: tuple[ToolCall, ...]
@@ -86,7 +85,7 @@ class ModelCalled(_Stamped):
 class ModelRetried(_Stamped):
     """A model gave no reply, and is asked again, or another in its place."""
 
-    kind: ClassVar[str] = "model_retried"
+    kind: ClassVar[Literal["model_retried"]] = "model_retried"
     model: str
     failure: FailureKind
     text: str
@@ -99,7 +98,7 @@ class ModelRetried(_Stamped):
 class RequestRouted(_Stamped):
     """Code was sure whose work the message is: it goes to that agent, and no model was asked who should."""
 
-    kind: ClassVar[str] = "request_routed"
+    kind: ClassVar[Literal["request_routed"]] = "request_routed"
     agent: str
     confidence: float
 
@@ -108,7 +107,7 @@ class RequestRouted(_Stamped):
 class AgentNudged(_Stamped):
     """The agent was told once that its reply was not enough."""
 
-    kind: ClassVar[str] = "agent_nudged"
+    kind: ClassVar[Literal["agent_nudged"]] = "agent_nudged"
     reason: Literal["silence", "announced"]
 
 
@@ -116,7 +115,7 @@ class AgentNudged(_Stamped):
 class DelegationStarted(_Stamped):
     """The orchestrator gave a specialist a request. The stamp's author is the orchestrator."""
 
-    kind: ClassVar[str] = "delegation_started"
+    kind: ClassVar[Literal["delegation_started"]] = "delegation_started"
     agent: str
     request: str
     reply: bool
@@ -127,7 +126,7 @@ class DelegationStarted(_Stamped):
 class DelegationFinished(_Stamped):
     """The specialist's typed result, whatever it was."""
 
-    kind: ClassVar[str] = "delegation_finished"
+    kind: ClassVar[Literal["delegation_finished"]] = "delegation_finished"
     agent: str
     outcome: OutcomeKind
     text: str
@@ -141,7 +140,7 @@ class DelegationFinished(_Stamped):
 class ToolCalled(_Stamped):
     """A tool is about to run with these arguments."""
 
-    kind: ClassVar[str] = "tool_called"
+    kind: ClassVar[Literal["tool_called"]] = "tool_called"
     call: ToolCall
 
 
@@ -149,7 +148,7 @@ class ToolCalled(_Stamped):
 class ToolFinished(_Stamped):
     """A call was answered, by the tool or by a guard that refused it."""
 
-    kind: ClassVar[str] = "tool_finished"
+    kind: ClassVar[Literal["tool_finished"]] = "tool_finished"
     call: ToolCall
     outcome: Literal["ok", "error", "refused", "denied", "in_doubt"]
     text: str
@@ -162,7 +161,7 @@ class ToolFinished(_Stamped):
 class ApprovalRequested(_Stamped):
     """A call waits for a person: what it is, why it is asked, and where the text behind it came from."""
 
-    kind: ClassVar[str] = "approval_requested"
+    kind: ClassVar[Literal["approval_requested"]] = "approval_requested"
     approval_id: str
     call: ToolCall
     reason: str
@@ -174,7 +173,7 @@ class ApprovalRequested(_Stamped):
 class ApprovalDecided(_Stamped):
     """A person decided about one exact call."""
 
-    kind: ClassVar[str] = "approval_decided"
+    kind: ClassVar[Literal["approval_decided"]] = "approval_decided"
     approval_id: str
     decision: Literal["approve", "deny"]
     scope: Literal["once", "session", "always"]
@@ -184,7 +183,7 @@ class ApprovalDecided(_Stamped):
 class TurnFinished(_Stamped):
     """The reply to the person; ``author`` is the agent whose words they are."""
 
-    kind: ClassVar[str] = "turn_finished"
+    kind: ClassVar[Literal["turn_finished"]] = "turn_finished"
     text: str
     usage: Usage
     milliseconds: float
@@ -195,7 +194,7 @@ class TurnFinished(_Stamped):
 class TurnFailed(_Stamped):
     """The turn ended without a reply; ``text`` says so to the person."""
 
-    kind: ClassVar[str] = "turn_failed"
+    kind: ClassVar[Literal["turn_failed"]] = "turn_failed"
     cause: str
     text: str
     label: Label
@@ -205,14 +204,14 @@ class TurnFailed(_Stamped):
 class TurnCancelled(_Stamped):
     """The person stopped the turn."""
 
-    kind: ClassVar[str] = "turn_cancelled"
+    kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
 
 
 @record
 class TurnPaused(_Stamped):
     """The turn waits for decisions; deciding and resuming may happen later and elsewhere."""
 
-    kind: ClassVar[str] = "turn_paused"
+    kind: ClassVar[Literal["turn_paused"]] = "turn_paused"
     waiting_for: tuple[str, ...]
 
 
@@ -220,7 +219,7 @@ class TurnPaused(_Stamped):
 class TurnResumed(_Stamped):
     """A paused or interrupted turn goes on where it was."""
 
-    kind: ClassVar[str] = "turn_resumed"
+    kind: ClassVar[Literal["turn_resumed"]] = "turn_resumed"
 
 
 Event: TypeAlias = (
