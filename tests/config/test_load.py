@@ -1,6 +1,8 @@
 """Settings from a file and the environment; every problem at once, each with its place."""
 
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import pytest
 
@@ -183,6 +185,41 @@ def test_secrets_are_masked_when_settings_are_shown() -> None:
     settings = settings_from({"providers": {"o": {"apiKey": "sk-secret", "baseUrl": "http://x"}}})
 
     assert "sk-secret" not in str(as_mapping(settings))
+
+
+def test_a_user_without_a_home_needs_none_when_the_environment_says_where(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_home() -> Path:
+        raise RuntimeError("Could not determine home directory.")  # what pathlib says of an unknown user
+
+    monkeypatch.setattr(Path, "home", no_home)
+
+    assert load_settings(environ={}, directory=tmp_path).settings == Settings()
+    assert data_directory({"SESTET_HOME": "/data"}) == Path("/data")
+    with pytest.raises(ConfigError, match="this user has no home directory; set HOME or XDG_DATA_HOME"):
+        data_directory({})
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ("sestet.yaml", "settings: expected object, got 'sestet.yaml'"),
+        ({1: 2}, "settings: 1: is not known"),
+    ],
+)
+def test_what_is_no_mapping_of_settings_is_one_clear_problem(
+    values: Any,  # Any: the mistakes under test
+    problem: str,
+) -> None:
+    with pytest.raises(ConfigError, match=problem):
+        settings_from(values)
+
+
+def test_any_mapping_can_be_settings() -> None:
+    settings = settings_from(MappingProxyType({"limits": MappingProxyType({"modelCalls": 3})}))
+
+    assert settings.limits.model_calls == 3
 
 
 def test_data_lives_in_the_xdg_directory_unless_said_otherwise(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, cast
 
@@ -114,7 +115,9 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
 
 def find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
     """The first of working directory and XDG config directory that has settings."""
-    places = (directory / FILE_NAME, usual_file(environ))
+    places = [directory / FILE_NAME]
+    with suppress(ConfigError):  # whoever has no home has no settings there
+        places.append(usual_file(environ))
     return next((place for place in places if place.is_file()), None)
 
 
@@ -126,7 +129,12 @@ def usual_file(environ: Mapping[str, str]) -> Path:
 def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
     value = environ.get(variable, "")
     # The XDG standard says that a relative path is to be ignored.
-    return Path(value) if value.startswith("/") else Path.home() / default
+    if value.startswith("/"):
+        return Path(value)
+    try:
+        return Path.home() / default
+    except RuntimeError:
+        raise ConfigError([f"this user has no home directory; set HOME or {variable}"]) from None
 
 
 def _read_file(path: Path) -> dict[str, JsonValue]:
@@ -271,8 +279,8 @@ def _checked(
     for problem in find_problems(schema, values):
         problems.setdefault(problem.path, _elsewhere(problem, schema) or problem.message)
     if problems:
-        lines = (f"{sources.get(path, file)}: {'.'.join(path)}: {text}" for path, text in problems.items())
-        raise ConfigError(list(lines))
+        lines = ((sources.get(path, file), ".".join(path), text) for path, text in problems.items())
+        raise ConfigError([": ".join(filter(None, line)) for line in lines])
     return build_settings(values)
 
 

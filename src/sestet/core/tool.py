@@ -1,6 +1,7 @@
 """A tool as a value, and the decorator that makes one from a typed, documented async function."""
 
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import field, is_dataclass, replace
 from functools import partial
@@ -186,7 +187,8 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
         raise DefinitionError(f"tool '{name or type(function).__name__}' must be an 'async def' function")
     description = inspect.cleandoc(function.__doc__ or "")
     if not description:
-        raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads")
+        stripped = ", and 'python -OO' takes it away" if sys.flags.optimize > 1 else ""
+        raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads{stripped}")
     fixed = declared.get("fixed_result")
     if fixed is not None and not _carries_no_text(fixed):
         raise DefinitionError(
