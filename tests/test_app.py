@@ -119,6 +119,11 @@ async def test_an_added_tool_without_its_service_says_how_to_give_it(tmp_path: P
         assert not app.warnings
 
 
+def test_a_text_in_place_of_several_is_not_taken_letter_by_letter() -> None:
+    with pytest.raises(DefinitionError, match="agent 'gardener': examples must be a tuple of texts"):
+        sestet.AgentSpec("gardener", examples="water it")  # pyright: ignore[reportArgumentType] - the mistake
+
+
 class Mute:
     name = "mute"
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Protocol
 
+from sestet.core.errors import DefinitionError
 from sestet.core.record import Values, record
 from sestet.core.tool import Tool
 
@@ -46,6 +47,9 @@ class AgentSpec(Values):
     exclusive: bool = False
 
     def __post_init__(self) -> None:
+        for name in ("prefixes", "keywords", "cannot", "examples"):
+            if isinstance(getattr(self, name), str):
+                raise DefinitionError(f"agent '{self.name}': {name} must be a tuple of texts")
         if not self.prefixes and self.capabilities:
             object.__setattr__(self, "prefixes", tuple(self.capabilities))
 
