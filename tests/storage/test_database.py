@@ -83,9 +83,12 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     connection.execute("PRAGMA user_version = 999")
     connection.close()
 
-    with pytest.raises(StorageError, match="written by a newer Sestet"):
+    with pytest.raises(StorageError, match="written by a newer Sestet") as refused:
         Database(path)
 
+    # The error still holds the frame, and with it the connection that was tried.
+    assert refused.tb
+    assert str(path) not in {str(link.resolve()) for link in Path("/proc/self/fd").iterdir()}
     assert schema_of(path) == []
 
 

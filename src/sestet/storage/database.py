@@ -52,11 +52,15 @@ class Database:
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-            path.chmod(0o600)
-            self._use_write_ahead_log()
-            self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
-            self.connection.execute("PRAGMA foreign_keys = ON")
-            self._migrate()
+            try:
+                path.chmod(0o600)
+                self._use_write_ahead_log()
+                self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
+                self.connection.execute("PRAGMA foreign_keys = ON")
+                self._migrate()
+            except BaseException:
+                self.connection.close()
+                raise
 
     def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> Rows:
         """Run one statement; what SQLite complains about becomes an error for the person."""
