@@ -204,7 +204,7 @@ def test_a_user_without_a_home_needs_none_when_the_environment_says_where(
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ("sestet.yaml", "settings: expected object, got 'sestet.yaml'"),
+        ("sestet.yaml", "settings: expected object, got str"),
         ({1: 2}, "settings: 1: is not known"),
     ],
 )

@@ -109,16 +109,6 @@ def test_a_directory_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> Non
         Database(tmp_path / "file" / "sestet.db")
 
 
-@pytest.mark.parametrize("value", ["\udcff", 2**63])
-def test_what_no_database_can_hold_is_an_error_for_the_person(tmp_path: Path, value: str | int) -> None:
-    database = Database(tmp_path / "sestet.db")
-
-    with pytest.raises(StorageError, match="what was given is no text, or a number beyond bounds"):
-        database.execute("SELECT ?", (value,))
-
-    database.close()
-
-
 def test_a_transaction_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     database = Database(tmp_path / "sestet.db")
 
@@ -147,7 +137,7 @@ def test_a_commit_survives_a_power_cut_when_it_is_asked_to(tmp_path: Path) -> No
     careful.close()
 
 
-@pytest.mark.parametrize("value", ["\udcff", 10**30])
+@pytest.mark.parametrize("value", ["\udcff", 2**63, 10**30])
 def test_what_no_column_can_hold_is_a_clear_error(tmp_path: Path, value: str | int) -> None:
     database = Database(tmp_path / "sestet.db")
 

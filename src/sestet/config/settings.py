@@ -264,8 +264,9 @@ def as_mapping(settings: Settings) -> dict[str, JsonValue]:
 
 def _keep_secret(notes: Sequence[object], value: object) -> object:
     """What is not to be shown knows that, wherever it came from."""
-    is_text = isinstance(value, str) and not isinstance(value, Secret)
-    return Secret(value) if is_text and _SECRET in notes else value
+    if _SECRET in notes and isinstance(value, str) and not isinstance(value, Secret):
+        return Secret(value)
+    return value
 
 
 def _unbuild(value: object) -> JsonValue:

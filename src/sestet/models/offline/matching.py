@@ -220,7 +220,10 @@ def _is_forbidden(request: str, tool: Tool) -> bool:
 
 
 def _forbidden(text: str) -> frozenset[str]:
-    return frozenset(word.stem for found in _FORBIDS.finditer(text) for word in words_of(found["deed"]))
+    said = (
+        found for spelling in (text, _NOTE_DOWN.sub("note", text)) for found in _FORBIDS.finditer(spelling)
+    )
+    return frozenset(word.stem for found in said for word in words_of(found["deed"]))
 
 
 def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
