@@ -64,16 +64,16 @@ def plain(value: object) -> JsonValue:
         if value.bit_length() > _MOST_BITS:
             raise ValueError("a number is too long")
         return value
-    if isinstance(value, Mapping):
-        return plain_object(cast("object", value))
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in cast("Sequence[object]", value)]
+    if isinstance(value, (dict, Mapping)):
+        return plain_object(cast("object", value))
     raise TypeError(f"a {type(value).__name__} is no JSON")
 
 
 def plain_object(values: object) -> dict[str, JsonValue]:
     """The same of an object, whose names are texts."""
-    if not isinstance(values, Mapping):
+    if not isinstance(values, (dict, Mapping)):
         raise TypeError(f"a {type(values).__name__} is no object")
     found: dict[str, JsonValue] = {}
     for name, value in cast("Mapping[object, object]", values).items():

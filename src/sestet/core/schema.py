@@ -190,6 +190,9 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
     if choices and not _is_among(value, choices):
         shown, near = ", ".join(map(str, choices)), suggest(str(value), map(str, choices))
         found.append(Problem(path, f"expected one of {shown}, got {_show(value)}{near}"))
+    if isinstance(value, str):
+        # Most values are texts, and nothing is inside of them.
+        return found
     if isinstance(value, (dict, Mapping)):
         found += _object_problems(schema, cast("Mapping[str, object]", value), path)
     elif isinstance(value, (list, tuple)):
