@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import sestet
-from sestet.core.errors import ConfigError, DefinitionError, ScriptError, StorageError
+from sestet.core.errors import ConfigError, DefinitionError, PersonError, ScriptError, StorageError
 from sestet.core.event import Event, RequestRouted, ToolFinished, TurnFinished, TurnStarted
 from sestet.core.tool import CallInfo
 from sestet.services.files import Files
@@ -48,6 +48,26 @@ async def test_an_added_tool_and_specialist_work_like_those_that_ship(tmp_path: 
     assert [event.text for event in events if isinstance(event, ToolFinished)] == ["Sunny in Oslo"]
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].author == "meteorologist"
+
+
+@sestet.tool(risk="guarded", effect="money", targets=("to",), recovery="unsafe")
+async def payment_send(to: str) -> str:
+    """Pay somebody."""
+    return f"paid {to}"
+
+
+async def test_what_is_asked_about_every_time_can_have_no_standing_answer(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel([delegation("vault"), sestet.ToolCall("payment_send", {"to": "alice"})])
+
+    async with sestet.open({}, model=model, home=tmp_path, tools=[payment_send]) as app:
+        _ = [event async for event in app.run_turn("s1", "pay alice")]
+        (question,) = app.approvals.pending()
+        for scope in ("session", "always"):
+            with pytest.raises(PersonError, match="'payment_send' can only be approved once at a time"):
+                app.decide(question.id, "approve", scope)
+
+        assert app.approvals.grants() == []
+        assert app.decide(question.id, "deny", "always").id == question.id
 
 
 async def test_the_kind_of_an_event_tells_a_reader_and_the_type_checker_what_it_holds(tmp_path: Path) -> None:

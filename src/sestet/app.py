@@ -11,15 +11,22 @@ from sestet.agents import NAMES, default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
 from sestet.config import Settings, data_directory, load_settings, settings_from
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
-from sestet.core.errors import ConfigError, DefinitionError
+from sestet.core.errors import ConfigError, PersonError
 from sestet.core.event import Event
 from sestet.core.label import card_label
 from sestet.core.model import Model
-from sestet.core.record import Values, record
 from sestet.core.schema import suggest
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
-from sestet.parts import available_tools, fast_route, limits_of, open_history, policy_of, prompt_profile
+from sestet.parts import (
+    Additions,
+    available_tools,
+    fast_route,
+    limits_of,
+    open_history,
+    policy_of,
+    prompt_profile,
+)
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.runner import Runner
@@ -33,30 +40,6 @@ from sestet.storage.locks import SessionLocks
 if TYPE_CHECKING:
     from sestet.background import Background
     from sestet.remote.load import LoadedPeers
-
-
-@record
-class Additions(Values):
-    """What a program that embeds the assistant adds to it."""
-
-    tools: Sequence[Tool] = ()
-    specs: Sequence[AgentSpec] = ()
-    model: Model | None = None
-
-    def __post_init__(self) -> None:
-        _require_kind(self.tools, Tool, "a tool; '@sestet.tool' makes one of a function")
-        _require_kind(self.specs, AgentSpec, "a spec; 'sestet.AgentSpec' makes one")
-        given = self.model
-        missing = [name for name in ("name", "stream", "close") if not hasattr(given, name)]
-        if given is not None and (missing or isinstance(given, type)):
-            why = f"it has no {missing[0]!r}" if missing else "it is a class"
-            raise DefinitionError(f"model: {given!r} is not a model: {why}")
-
-
-def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
-    for item in items:
-        if not isinstance(item, kind):
-            raise DefinitionError(f"{item!r} is not {what}")
 
 
 class App:
@@ -152,12 +135,18 @@ class App:
         if self.embedding:
             self.embedding.wake()
 
-    def asks_every_time(self, agent_name: str, tool: Tool) -> bool:
-        """Whether a person's answer holds for one call only, whatever else they may wish."""
-        return asks_every_time(tool, agent_name, self._policy)
+    def standing_tool(self, question: Question) -> Tool | None:
+        """The tool of a question, if an answer may hold for its later calls; None: for this one only."""
+        tool = next((tool for tool in self.tools if tool.name == question.tool), None)
+        return None if tool is None or asks_every_time(tool, question.agent, self._policy) else tool
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
+        stands = decision == "approve" and scope != "once"
+        question = self.approvals.get(approval_id) if stands else None
+        if question is not None and self.standing_tool(question) is None:
+            why = "it may move money, asks another machine, or a small local model chose it"
+            raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         return self.approvals.decide(approval_id, decision, scope)
 
     async def abandon_turn(self, turn_id: str) -> None:

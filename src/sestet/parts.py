@@ -1,13 +1,15 @@
 """The parts of an assistant that follow from its settings: tools with their services, limits, policy."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import NAMES, room_tools
 from sestet.config import Settings
-from sestet.core.agent import Agent
+from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import DefinitionError
+from sestet.core.model import Model
+from sestet.core.record import Values, record
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
@@ -33,6 +35,30 @@ from sestet.storage.predicates import Predicates
 
 if TYPE_CHECKING:
     from sestet.runtime.fast_route import FastRoute
+
+
+@record
+class Additions(Values):
+    """What a program that embeds the assistant adds to it."""
+
+    tools: Sequence[Tool] = ()
+    specs: Sequence[AgentSpec] = ()
+    model: Model | None = None
+
+    def __post_init__(self) -> None:
+        _require_kind(self.tools, Tool, "a tool; '@sestet.tool' makes one of a function")
+        _require_kind(self.specs, AgentSpec, "a spec; 'sestet.AgentSpec' makes one")
+        given = self.model
+        missing = [name for name in ("name", "stream", "close") if not hasattr(given, name)]
+        if given is not None and (missing or isinstance(given, type)):
+            why = f"it has no {missing[0]!r}" if missing else "it is a class"
+            raise DefinitionError(f"model: {given!r} is not a model: {why}")
+
+
+def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
+    for item in items:
+        if not isinstance(item, kind):
+            raise DefinitionError(f"{item!r} is not {what}")
 
 
 def available_tools(

@@ -1,5 +1,6 @@
 """Settings from a file and the environment; every problem at once, each with its place."""
 
+import os
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -60,6 +61,27 @@ def test_the_named_file_comes_before_the_working_directory_before_the_config_dir
     found.append(load_settings(named, environ=environ, directory=here).file)
 
     assert found == [xdg / "sestet" / "sestet.yaml", here / "sestet.yaml", named]
+
+
+def test_a_file_that_a_stranger_can_write_is_used_only_when_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "sestet.yaml"
+    assert load(tmp_path, "limits: {seconds: 7}").limits.seconds == 7
+
+    file.chmod(0o646)
+    assert problems(tmp_path) == [
+        "…/sestet.yaml: can be written by everybody, so it is not used unasked; "
+        "if you trust it: --config …/sestet.yaml"
+    ]
+    assert load_settings(file, environ={}).settings.limits.seconds == 7
+
+    file.chmod(0o664)
+    if os.geteuid() == 0:
+        os.chown(file, 12_345, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 12_345)
+    assert "belongs to another user" in problems(tmp_path)[0]
 
 
 def test_variables_are_filled_in_and_read_as_the_type_of_the_key(tmp_path: Path) -> None:

@@ -109,29 +109,22 @@ async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
     from sestet.cli.opening import open_app
     from sestet.cli.show.console import open_console, print_json
     from sestet.cli.show.question import describe_question, print_approval
-    from sestet.cli.talk.turns import standing_tool
 
     async with open_app(context) as app:
         question = _find(app, wanted)
         if as_json:
             print_json(describe_question(question))
         else:
-            print_approval(open_console(), question, standing_tool(app, question), whole=True)
+            print_approval(open_console(), question, app.standing_tool(question), whole=True)
 
 
 async def _decide(
     context: typer.Context, wanted: str, decision: "Decision", scope: "Scope", resume: bool, as_json: bool
 ) -> int:
     from sestet.cli.opening import open_app
-    from sestet.cli.show.question import can_stand
-    from sestet.cli.talk.turns import standing_tool
-    from sestet.core.errors import PersonError
 
     async with open_app(context) as app:
         question = _find(app, wanted)
-        if scope != "once" and not can_stand(standing_tool(app, question)):
-            why = "it may move money, or a small local model chose it"
-            raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         app.decide(question.id, decision, scope)
         return await _go_on(app, question, as_json) if resume else _say_decided(app, question, as_json)
 

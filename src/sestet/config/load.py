@@ -6,6 +6,7 @@ Every problem is collected and reported at once, with the file and the key.
 import json
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -69,6 +70,8 @@ def load_settings(
     """Settings from ``file``, or the first of working directory and XDG config directory that has one."""
     environ = os.environ if environ is None else environ
     path = file or find_file(environ, directory or Path.cwd())
+    if path and not file:
+        _require_own(path)
     schema = settings_schema()
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
@@ -135,6 +138,18 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
         return Path.home() / default
     except RuntimeError:
         raise ConfigError([f"this user has no home directory; set HOME or {variable}"]) from None
+
+
+def _require_own(path: Path) -> None:
+    """Whoever writes the settings chooses where words and keys go: refuse those that a stranger can write."""
+    state = path.stat()
+    why = ""
+    if state.st_uid not in (0, os.geteuid()):
+        why = "belongs to another user"
+    elif state.st_mode & stat.S_IWOTH:
+        why = "can be written by everybody"
+    if why:
+        raise ConfigError([f"{path}: {why}, so it is not used unasked; if you trust it: --config {path}"])
 
 
 def _read_file(path: Path) -> dict[str, JsonValue]:

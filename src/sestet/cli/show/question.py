@@ -60,13 +60,8 @@ def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
     yield Fact("why:", reveal(question.reason), "yellow")
     sources = [reveal(source) for source in sources_of(question)]
     yield Fact("read before:", ", ".join(sources) or "nothing from elsewhere")
-    if tool is not None and can_stand(tool):
+    if tool is not None:
         yield Fact("session, always:", f"any call of {tool.name} {covered(question, tool)}", "dim")
-
-
-def can_stand(tool: Tool | None) -> bool:
-    """Whether an answer may hold for later calls as well: never where money moves."""
-    return tool is not None and tool.effect != "money"
 
 
 def covered(question: Question, tool: Tool) -> str:

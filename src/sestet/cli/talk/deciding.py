@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from sestet.cli.show.question import can_stand, print_approval
+from sestet.cli.show.question import print_approval
 from sestet.cli.show.turn import TurnView
 from sestet.cli.talk.keyboard import quiet_keyboard
 from sestet.cli.talk.state import Person, Talk
-from sestet.cli.talk.turns import follow_resumed, follow_turn, standing_tool
+from sestet.cli.talk.turns import follow_resumed, follow_turn
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnPaused
@@ -80,9 +80,9 @@ async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:
 
 
 async def _ask(talk: Talk, person: Person, question: Question) -> Choice | None:
-    tool = standing_tool(talk.app, question)
+    tool = talk.app.standing_tool(question)
     is_cut = print_approval(talk.console, question, tool)
-    choices = _CHOICES if can_stand(tool) else _ONLY_ONCE
+    choices = _CHOICES if tool else _ONLY_ONCE
     words = {key: choice.words for key, choice in choices.items()}
     if is_cut:
         words[_VIEW] = "view all"

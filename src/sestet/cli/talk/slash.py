@@ -15,7 +15,6 @@ from sestet.cli.talk.deciding import abandon_turn, continue_turn
 from sestet.cli.talk.greeting import recall
 from sestet.cli.talk.session import last_session, new_session_id, require_session
 from sestet.cli.talk.state import Person, Talk
-from sestet.cli.talk.turns import standing_tool
 from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
@@ -114,7 +113,7 @@ def _approvals(talk: Talk, _: str) -> bool:
     if not questions:
         talk.note("nothing waits for your decision")
     for question in questions:
-        print_approval(talk.console, question, standing_tool(talk.app, question))
+        print_approval(talk.console, question, talk.app.standing_tool(question))
     print_unfinished(talk)
     return True
 

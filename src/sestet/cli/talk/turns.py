@@ -24,8 +24,6 @@ from sestet.core.event import (
     TurnFinished,
     TurnPaused,
 )
-from sestet.core.tool import Tool
-from sestet.storage.approvals import Question
 from sestet.storage.journal import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
@@ -137,15 +135,9 @@ def print_open_questions(app: App, turn_id: str) -> None:
     console = open_console(stderr=True)
     questions = app.approvals.pending(turn_id)
     for question in questions:
-        print_approval(console, question, standing_tool(app, question), whole=True)
+        print_approval(console, question, app.standing_tool(question), whole=True)
     if questions:
         typer.echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)
-
-
-def standing_tool(app: App, question: Question) -> Tool | None:
-    """The tool of a question, if an answer may hold for its later calls; None: for this one only."""
-    tool = next((tool for tool in app.tools if tool.name == question.tool), None)
-    return None if tool is not None and app.asks_every_time(question.agent, tool) else tool
 
 
 def without_surrogates(text: str) -> str:
