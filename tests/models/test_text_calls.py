@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sestet
-from sestet.core.errors import ConfigError
+from sestet.core.errors import ConfigError, PersonError
 from sestet.core.event import ApprovalRequested, Event, ToolFinished, TurnFinished
 from tests.models.model_server import Answer, ModelServer, refused, said, serve
 from tests.models.openai_wire import finish, text
@@ -65,7 +65,9 @@ async def test_what_it_would_change_is_asked_about_every_time(tmp_path: Path) ->
     async with serve(*replies) as server, sestet.open(settings(server), home=tmp_path) as app:
         asked = [event for event in await run(app, "I like tea") if isinstance(event, ApprovalRequested)]
         assert asked[0].reason == "it changes something, and a small local model chose it"
-        app.decide(asked[0].approval_id, "approve", "always")
+        with pytest.raises(PersonError, match="only be approved once at a time"):
+            app.decide(asked[0].approval_id, "approve", "always")
+        app.approvals.decide(asked[0].approval_id, "approve", "always")
         rest = [event async for event in app.resume_turn(asked[0].stamp.turn_id)]
         assert [event.outcome for event in rest if isinstance(event, ToolFinished)] == ["ok"]
         # The standing answer was meant for whoever is more careful.
