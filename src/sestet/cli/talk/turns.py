@@ -33,7 +33,7 @@ SMALL = "A small local model answers: check what it says. Before it changes anyt
 
 async def follow_turn(app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True) -> End:
     """Run one turn, show each of its events, and return its last."""
-    events = app.run_turn(session_id, without_surrogates(text), can_ask=can_ask)
+    events = app.run_turn(session_id, text, can_ask=can_ask)
     return await _follow(app, session_id, events, show)
 
 
@@ -138,8 +138,3 @@ def print_open_questions(app: App, turn_id: str) -> None:
         print_approval(console, question, app.standing_tool(question), whole=True)
     if questions:
         typer.echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)
-
-
-def without_surrogates(text: str) -> str:
-    """A byte that was not UTF-8 arrives as half a character, which no database and no model can take."""
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sestet.core.errors import PersonError
+from sestet.core.message import whole
 from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
 from sestet.services.documents.chunks import Chunk, cut_chunks
 from sestet.services.documents.confined import ConfinedReader
@@ -166,4 +167,4 @@ def _title(name: str, chunk: Chunk) -> str:
 
 def _storable(text: str) -> str:
     # Half characters and NULs can be stored by no database.
-    return text.encode("utf-8", "replace").decode().replace("\0", " ")
+    return whole(text).replace("\0", " ")

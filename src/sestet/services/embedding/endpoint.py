@@ -11,6 +11,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from sestet.core.errors import EmbeddingError, EmbeddingFault
+from sestet.core.message import whole
 
 _VENDOR = "https://api.openai.com/v1"
 _SECONDS = 30.0
@@ -58,7 +59,7 @@ class EndpointEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         # A text without characters is an error at some servers.
-        tidy = [text[:_MOST_CHARACTERS].encode(errors="replace").decode().strip() or "-" for text in texts]
+        tidy = [whole(text[:_MOST_CHARACTERS]).strip() or "-" for text in texts]
         rows = self._rows(self._post({"model": self._model, "input": tidy}), len(tidy))
         dimensions = {len(row) for row in rows} | ({self._dimension} if self._dimension else set[int]())
         if len(dimensions) != 1:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sestet.core.errors import EmbeddingError
+from sestet.core.message import whole
 
 if TYPE_CHECKING:
     import numpy
@@ -67,7 +68,7 @@ class LocalEmbedder:
 
 def _encodable(text: str) -> str:
     """Half characters cannot be tokenized."""
-    return text[:_MOST_CHARACTERS].encode(errors="replace").decode()
+    return whole(text[:_MOST_CHARACTERS])
 
 
 def _read(name: str, expected: str) -> bytes:
