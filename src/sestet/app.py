@@ -22,14 +22,17 @@ from sestet.parts import (
     Additions,
     available_tools,
     fast_route,
+    history_tokens,
     limits_of,
-    open_history,
     policy_of,
     prompt_profile,
+    recall_hook,
 )
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import asks_every_time
-from sestet.runtime.runner import Runner
+from sestet.runtime.history import History
+from sestet.runtime.runner import Hooks, Runner
+from sestet.runtime.steps import Steps
 from sestet.services.embedding.choice import open_embedding
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
@@ -71,17 +74,19 @@ class App:
         self._policy = policy_of(settings, names if additions.model is None else ())
         cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
         self._locks = SessionLocks(database.path.with_suffix(".lock"))
+        gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600, cards)
         self._runner = Runner(
-            self.root,
-            self.models.of,
+            Steps(self.root, self.models.of, gatekeeper),
             self.journal,
-            open_history(settings, self.journal, database),
+            History(self.journal, history_tokens(settings)),
             self._locks,
-            Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600, cards),
             limits_of(settings),
+            Hooks(
+                recall=recall_hook(settings, database),
+                fast_route=fast_route(settings, self.models, self.root),
+                after_turn=self._after_turn,
+            ),
         )
-        self._runner.fast_route = fast_route(settings, self.models, self.root)
-        self._runner.after_turn = self._after_turn
 
     def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
         """The orchestrator over its specialists, or the one flat agent."""

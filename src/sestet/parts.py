@@ -1,8 +1,7 @@
 """The parts of an assistant that follow from its settings: tools with their services, limits, policy."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sestet.agents import NAMES, room_tools
 from sestet.config import Settings
@@ -13,18 +12,17 @@ from sestet.core.record import Values, record
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
+from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
-from sestet.runtime.history import History
 from sestet.runtime.turn import Limits
 from sestet.services.embedding.work import Embedding
 from sestet.services.files import Files
 from sestet.services.memory.forgetting import Forgetting
-from sestet.services.memory.recall import Recall
+from sestet.services.memory.recall import Recall, Recollection
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.exchanges import ExchangeStore
 from sestet.storage.graph import GraphStore
-from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.links import LinkStore
@@ -32,9 +30,6 @@ from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
 from sestet.storage.predicates import Predicates
-
-if TYPE_CHECKING:
-    from sestet.runtime.fast_route import FastRoute
 
 
 @record
@@ -110,17 +105,22 @@ def prompt_profile(settings: Settings) -> PromptProfile:
     return "compact" if is_small(settings) else "full"
 
 
-def open_history(settings: Settings, journal: Journal, database: Database) -> History:
-    """What the root agent is shown of a session, and of what is remembered beside a message."""
-    memory, tokens = settings.observational_memory, settings.agent.context_tokens
-    recalled = memory.prompt_tokens if memory.enabled else 0
+def history_tokens(settings: Settings) -> int:
+    """How much of a session the root agent is shown."""
+    tokens = settings.agent.context_tokens
     if is_local(settings, settings.agent.provider):
-        # The rest of its context is for what it is told, what tools give back, and its reply.
+        # The rest of a small context is for the instruction, tool results and the reply.
         tokens = min(tokens, settings.local.context_tokens // 4)
-        recalled = min(recalled, tokens // 4)
-    if not recalled:
-        return History(journal, tokens)
-    return History(journal, tokens, Recall(database, recalled).section)
+    return tokens
+
+
+def recall_hook(settings: Settings, database: Database) -> Callable[[str], Recollection | None]:
+    """Finds what is remembered about a message, for the root agent's prompt."""
+    memory = settings.observational_memory
+    tokens = memory.prompt_tokens if memory.enabled else 0
+    if is_local(settings, settings.agent.provider):
+        tokens = min(tokens, history_tokens(settings) // 4)
+    return Recall(database, tokens).section if tokens else lambda text: None
 
 
 def limits_of(settings: Settings) -> Limits:
@@ -149,12 +149,10 @@ def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
     return Policy(settings.policy.block, tuple(allowed), careful)
 
 
-def fast_route(settings: Settings, models: Models, root: Agent) -> "FastRoute | None":
+def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
     """What sends sure requests straight to their owner, if that is wished for."""
     wanted = settings.agent.fast_route
     # Without a model to save the call of, there is nothing to be gained.
     if wanted == "off" or not models.is_real(root.name):
         return None
-    from sestet.runtime.fast_route import FastRoute
-
     return FastRoute(lambda: models.router, only_measured=wanted == "auto")

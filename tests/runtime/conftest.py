@@ -16,7 +16,8 @@ from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Policy
 from sestet.runtime.history import History
-from sestet.runtime.runner import Runner
+from sestet.runtime.runner import Hooks, Runner
+from sestet.runtime.steps import Steps
 from sestet.runtime.turn import Limits
 from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
@@ -193,15 +194,13 @@ def talk(database: Database) -> Conversation:
         locks = SessionLocks(database.path.with_suffix(".lock"))
         approvals = ApprovalStore(database, journal)
         runner = Runner(
-            root,
-            lambda _: model,
+            Steps(root, lambda _: model, Gatekeeper(approvals, policy, patience)),
             journal,
             History(journal, context_tokens),
             locks,
-            Gatekeeper(approvals, policy, patience),
             limits or Limits(),
+            Hooks(fast_route=fast_route),
         )
-        runner.fast_route = fast_route
         return Talk(model, runner, journal, approvals)
 
     return start

@@ -146,4 +146,4 @@ async def test_a_reply_of_the_wrong_form_is_the_models_failure_and_not_ours(
     events = await talk(ScriptedModel([ModelReply(**reply)])).say("hello")
 
     assert isinstance(events[-1], TurnFailed)
-    assert "the model failed: 'scripted' gave a reply with something else than a text" in events[-1].text
+    assert "the model failed: 'scripted' gave a reply whose text, calls or usage" in events[-1].text

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from sestet.core.errors import PersonError
-from sestet.core.event import Event, TurnFinished
+from sestet.core.event import DelegationFinished, Event, TurnFinished
 from sestet.core.message import ToolCall
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from tests.runtime.conftest import Conversation
+from tests.runtime.models import HangingModel
 from tests.runtime.transcript import transfer
 
 
@@ -81,3 +82,25 @@ async def test_a_turn_that_waits_can_be_given_up(talk: Conversation) -> None:
     assert conversation.journal.open_turns() == []
     with pytest.raises(PersonError, match="already cancelled"):
         await conversation.resume(paused)
+
+
+async def test_a_delegation_that_ended_with_its_turn_is_made_again(
+    talk: Conversation, database: Database
+) -> None:
+    """The process died after it had written the delegation's end, and before the turn's own end."""
+    conversation = talk(HangingModel([transfer("operator")]))
+    stopped: list[Event] = []
+    async for event in conversation.runner.run_turn("s1", "list"):
+        stopped.append(event)
+        if event.kind == "delegation_started":
+            conversation.runner.cancel_turn("s1")
+    journal = Journal(database)
+    *survived, _ = journal.events_of(stopped[0].stamp.turn_id)
+    assert isinstance(survived[-1], DelegationFinished)
+    turn_id = plant(journal, "cut", survived)
+
+    resumed = talk(ScriptedModel({"orchestrator": ["All done."], "operator": ["listed"]}))
+    events = [event async for event in resumed.runner.resume_turn(turn_id)]
+
+    results = [event.outcome for event in events if isinstance(event, DelegationFinished)]
+    assert results == ["ok"]

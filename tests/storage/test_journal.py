@@ -97,6 +97,22 @@ def test_the_same_event_is_never_written_twice(database: Database) -> None:
     assert [event.kind for event in journal.events_of("t1")] == ["turn_started"]
 
 
+def test_an_event_is_written_together_with_its_row_or_not_at_all(database: Database) -> None:
+    journal = Journal(database)
+    start(journal, "a", "t1", "hi")
+    text = TextStreamed(Stamp("a", "t1", 2, "orchestrator", "", 1.0), "Hel")
+
+    def rename_session_but_refuse() -> bool:
+        database.execute("UPDATE sessions SET title = 'renamed'")
+        return False
+
+    assert not journal.append(text, together_with=rename_session_but_refuse)
+    assert [event.kind for event in journal.events_of("t1")] == ["turn_started"]
+    assert journal.sessions()[0].title == "hi"
+    assert journal.append(text, together_with=lambda: True)
+    assert [event.kind for event in journal.events_of("t1")] == ["turn_started", "text_streamed"]
+
+
 def test_streamed_pieces_stay_in_the_journal_until_the_reply_is_whole(database: Database) -> None:
     journal = Journal(database)
     start(journal, "a", "t1", "hi")

@@ -124,7 +124,7 @@ class DelegationStarted(_Stamped):
 
 @record
 class DelegationFinished(_Stamped):
-    """The specialist's typed result, whatever it was."""
+    """The specialist's typed result, of any kind."""
 
     kind: ClassVar[Literal["delegation_finished"]] = "delegation_finished"
     agent: str
@@ -134,6 +134,8 @@ class DelegationFinished(_Stamped):
     usage: Usage
     milliseconds: float
     label: Label
+    #: The turn was stopped, and the delegation with it.
+    ended_with_turn: bool = False
 
 
 @record

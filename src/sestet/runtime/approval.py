@@ -5,23 +5,22 @@ from typing import Literal
 
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import ToolCall
 from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
 from sestet.runtime.prompts import say
-from sestet.runtime.turn import AgentRun, Turn
+from sestet.runtime.turn import ToolStep
 from sestet.storage.approvals import ApprovalStore, Question
 
 
 @record
 class Clearance(Values):
-    """``go``: run it. ``no``: tell the model why not. ``wait``: a person was asked."""
+    """``go``: run the call. ``no``: tell the model why not. ``wait``: a person was asked."""
 
     decision: Literal["go", "no", "wait"]
     text: str = ""
-    #: The approval that running the call will use up.
+    #: The approval that running the call uses up.
     approval_id: str = ""
 
 
@@ -30,100 +29,99 @@ GO = Clearance("go")
 
 @record
 class Gatekeeper(Values):
-    """Decides about calls with the owner's policy and the person's decisions."""
+    """Decides about calls by the owner's policy and the person's decisions."""
 
     approvals: ApprovalStore
     policy: Policy
-    #: How long a question stays open.
+    #: How many seconds a question stays open.
     patience: float
-    #: Of the cards that the orchestrator is shown, and through its requests everybody.
+    #: The label of the remote agents' cards. The orchestrator reads them, so its requests may repeat them.
     cards: Label = CLEAN
 
-    def clear(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Clearance:
-        """Policy first: what it blocks, no approval unlocks."""
-        verdict = self._judge(turn, run, tool, call)
+    def clear(self, step: ToolStep) -> Clearance:
+        """Policy comes first: no approval unlocks a call that policy blocks."""
+        turn, tool = step.run.turn, step.tool
+        verdict = self._judge(step)
         if verdict.decision == "allow":
             return GO
         if verdict.decision == "block":
             return Clearance("no", say("blocked", tool=tool.name, reason=verdict.reason))
-        question = self._question(turn, call)
+        question = self._question(step)
         # The answer to this exact call comes before any standing one.
         if question is not None and question.state != "pending":
-            return self._decided(turn, run, question, call)
-        if self._is_granted(turn, run, tool, call):
+            return self._decided(step, question)
+        if self._is_granted(step):
             if question is not None:
                 self.approvals.overtake(question.id)
             return GO
         if question is None:
-            return self._ask(turn, run, call, verdict, grant_pattern(tool, call.arguments))
+            return self._ask(step, verdict)
         if question.expires_at <= time.time():
-            return Clearance("no", say("nobody_answered", tool=call.name))
+            return Clearance("no", say("nobody_answered", tool=tool.name))
         turn.waiting_for.append(question.id)
         return Clearance("wait")
 
-    def _judge(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> Verdict:
-        # The orchestrator calls nobody but agents that the owner has named, whatever their cards say.
+    def _judge(self, step: ToolStep) -> Verdict:
+        run, tool, call = step
+        # The orchestrator calls only agents that the owner has named, so cards do not count against it.
         label = run.label if run.agent.tools is None else run.label | self.cards
-        return judge(label, tool, call.arguments, turn.user_words, self.policy, run.agent.name)
+        return judge(label, tool, call.arguments, run.turn.user_words, self.policy, run.agent.name)
 
-    def _ask(
-        self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
-    ) -> Clearance:
+    def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
+        (run, tool, call), turn = step, step.run.turn
         if not turn.can_ask:
             return Clearance("no", say("nobody_to_ask", tool=call.name, reason=verdict.reason))
-        stamp = turn.stamp(run.agent.name, run.delegation_id)
-        approval_id = f"{turn.id}-{call.id}"
+        pattern = grant_pattern(tool, call.arguments)
         expires_at = time.time() + self.patience
-        event = ApprovalRequested(stamp, approval_id, call, verdict.reason, verdict.sources, expires_at)
-        turn.flush()
-        self.approvals.ask(event, pattern)
-        turn.show(event)
-        turn.waiting_for.append(approval_id)
+        event = ApprovalRequested(
+            run.stamp(), f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at
+        )
+        turn.record_with(event, lambda event: self.approvals.ask(event, pattern))
+        turn.waiting_for.append(event.approval_id)
         return Clearance("wait")
 
-    def _question(self, turn: Turn, call: ToolCall) -> Question | None:
-        asked = turn.replay.questions.get(call.id)
+    def _question(self, step: ToolStep) -> Question | None:
+        asked = step.run.turn.replay.questions.get(step.call.id)
         return self.approvals.get(asked.approval_id) if asked else None
 
-    def _decided(self, turn: Turn, run: AgentRun, question: Question, call: ToolCall) -> Clearance:
+    def _decided(self, step: ToolStep, question: Question) -> Clearance:
+        turn = step.run.turn
         decision = "deny" if question.state == "denied" else "approve"
-        stamp = turn.stamp("user", run.delegation_id)
+        stamp = turn.stamp("user", step.run.delegation_id)
         turn.record(ApprovalDecided(stamp, question.id, decision, question.scope))
         if decision == "deny":
-            return Clearance("no", say("denied", tool=call.name))
+            return Clearance("no", say("denied", tool=step.call.name))
         return Clearance("go", approval_id=question.id)
 
-    def may_repeat(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
-        """Whether a call that was cut off may run again: as it was allowed before, and without asking."""
-        verdict = self._judge(turn, run, tool, call)
+    def may_repeat(self, step: ToolStep) -> bool:
+        """Whether a call that a crash cut off may run again without a new question."""
+        verdict = self._judge(step)
         if verdict.decision != "ask":
             return verdict.decision == "allow"
-        question = self._question(turn, call)
+        question = self._question(step)
         approved = question is not None and question.state == "used"
-        return approved or self._is_granted(turn, run, tool, call)
+        return approved or self._is_granted(step)
 
-    def _is_granted(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:
+    def _is_granted(self, step: ToolStep) -> bool:
+        run, tool, call = step
         if asks_every_time(tool, run.agent.name, self.policy):
             return False
         pattern = grant_pattern(tool, call.arguments)
-        return self.approvals.is_granted(turn.session_id, run.agent.name, call.name, pattern)
+        return self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, pattern)
 
-    def start(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, approval_id: str) -> bool:
-        """Write the intent, and use up the approval with it; False when it is not good for this call."""
-        intent = ToolCalled(turn.stamp(run.agent.name, run.delegation_id), call)
-        if not approval_id:
-            # What cannot be undone or asked about later must survive a power cut.
-            turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
-            return True
-        turn.flush()
-        if not self.approvals.use(approval_id, intent):
-            return False
-        turn.show(intent)
+    def start(self, step: ToolStep, approval_id: str) -> bool:
+        """Write the intent and use up its approval; False when the approval is not for this call."""
+        (run, tool, call), turn = step, step.run.turn
+        intent = ToolCalled(run.stamp(), call)
+        if approval_id:
+            return turn.record_with(intent, lambda intent: self.approvals.use(approval_id, intent))
+        # The record of an effect that can be neither repeated nor probed must survive a power cut.
+        turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
         return True
 
 
 def grant_pattern(tool: Tool, arguments: JsonObject) -> JsonObject:
-    """What a standing answer covers: these targets; without declared ones, an effect is this exact call."""
+    """What a standing answer covers: these targets; for an effect without targets, this exact call."""
     if tool.targets:
         return {name: arguments[name] for name in tool.targets if name in arguments}
     return {} if tool.effect in ("none", "local") else arguments

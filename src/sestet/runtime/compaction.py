@@ -7,16 +7,16 @@ from sestet.runtime.prompts import say
 
 
 def shortened(messages: Sequence[Message], past: int) -> list[Message] | None:
-    """The messages without the older half of what is from earlier turns, which are the first ``past`` ones.
+    """The messages without the older half of the earlier turns, which are the first ``past`` messages.
 
-    Where there is nothing of earlier turns, the older half of the tools' results is left out. None: there is
-    nothing that could be.
+    Without earlier turns, the older half of the tool results is left out instead. None means that nothing
+    can be left out.
     """
     return _without_turns(messages, past) or _without_results(messages)
 
 
 def _without_turns(messages: Sequence[Message], past: int) -> list[Message] | None:
-    # Cut where a turn begins: an answer without its question, or a result without its call, is no history.
+    # Cut where a turn begins, so that no answer loses its question and no result its call.
     for start in range(max(1, past // 2), past + 1):
         if start == past or isinstance(messages[start], UserMessage):
             return list(messages[start:])

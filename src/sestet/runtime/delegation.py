@@ -8,7 +8,7 @@ from sestet.core.record import Values, record
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.prompts import say
-from sestet.runtime.turn import Outcome, Turn
+from sestet.runtime.turn import AgentRun, Outcome
 
 REJECT_TOOL = Tool(
     REJECT_TASK,
@@ -25,7 +25,7 @@ REJECT_TOOL = Tool(
 
 @record
 class Transfer(Values):
-    """A delegation that may go ahead."""
+    """A delegation that passed every check."""
 
     call: ToolCall
     agent: Agent
@@ -37,14 +37,14 @@ class Transfer(Values):
 
 @record
 class Refusal(Values):
-    """A delegation that may not, and what the orchestrator is told. A mistake is the model's own."""
+    """Why a delegation is refused, for the orchestrator. ``mistake``: the model's call itself was wrong."""
 
     text: str
     mistake: bool = False
 
 
 def transfer_tool(agents: Sequence[Agent]) -> Tool:
-    """The orchestrator's only call; the schema admits no name that does not exist."""
+    """The orchestrator's only call; its schema admits only names of existing agents."""
     return Tool(
         TRANSFER,
         "Give a task to a specialist and get its result back.",
@@ -67,21 +67,22 @@ def transfer_tool(agents: Sequence[Agent]) -> Tool:
 
 
 def offered_tools(agent: Agent, root: Agent, transfer: Tool) -> tuple[Tool, ...]:
-    """What an agent can call: the orchestrator delegates, a specialist may decline as well."""
+    """What an agent can call: the orchestrator only delegates, a specialist may also reject a request."""
     if agent.tools is None:
         return (transfer,)
     return agent.tools if agent is root else (*agent.tools, REJECT_TOOL)
 
 
-def read_transfer(turn: Turn, root: Agent, tool: Tool, call: ToolCall) -> Transfer | Refusal:
-    """Check a call of ``transfer_to_agent`` against the tree and the turn; a good one uses up a round."""
+def read_transfer(run: AgentRun, tool: Tool, call: ToolCall) -> Transfer | Refusal:
+    """Check a call of ``transfer_to_agent`` by the orchestrator; a good one uses up a round."""
+    turn, root = run.turn, run.agent
     name = call.arguments.get("agent_name")
     agent = root.sub_agent(name) if isinstance(name, str) else None
     if agent is None:
         names = ", ".join(agent.name for agent in root.sub_agents)
         shown = name if isinstance(name, str) else ""
         return Refusal(say("wrong_name", name=shown, names=names), mistake=True)
-    # The name was found although it may be spelt otherwise; the rest has to fit the schema.
+    # The name may be spelt differently; the other arguments must fit the schema.
     arguments = {**call.arguments, "agent_name": agent.name}
     if problems := find_problems(tool.parameters, arguments):
         told = "; ".join(f"{problem.where} {problem.message}" for problem in problems)
@@ -99,13 +100,14 @@ def read_transfer(turn: Turn, root: Agent, tool: Tool, call: ToolCall) -> Transf
     return Transfer(call, agent, request, arguments.get("reply") is True, turn.rounds)
 
 
-def may_delegate(turn: Turn, root: Agent) -> bool:
-    """Whether the call is still offered: rounds are left, and somebody who has not declined."""
-    return turn.rounds < turn.limits.rounds and any(a.name not in turn.struck_off for a in root.sub_agents)
+def may_delegate(run: AgentRun) -> bool:
+    """Whether rounds are left, and an agent that has not rejected a request in this turn."""
+    turn, agents = run.turn, run.agent.sub_agents
+    return turn.rounds < turn.limits.rounds and any(agent.name not in turn.struck_off for agent in agents)
 
 
 def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
-    """What the orchestrator reads of a specialist's result."""
+    """A specialist's result as the orchestrator reads it."""
     if outcome.kind == "ok":
         return outcome.text
     head = say("delegation_result", agent=agent, outcome=outcome.kind, cause=outcome.cause)
@@ -113,7 +115,7 @@ def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
 
 
 def answer_invented_call(root: Agent, tool_name: str) -> str:
-    """The orchestrator called a tool that it does not have: whose is it?"""
+    """The answer to a tool call by the orchestrator, which has no tools: it names the tool's owner."""
     owner = next((a.name for a in root.sub_agents if any(t.name == tool_name for t in a.tools or ())), None)
     whose = say("belongs_to", agent=owner) if owner else say("belongs_to_nobody")
     return say("no_tools", tool=tool_name, owner=whose)

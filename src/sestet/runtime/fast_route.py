@@ -1,6 +1,6 @@
-"""The first delegation of a turn without a model: made by code where it is sure whose work the message is.
+"""The fast route: code makes the first delegation of a turn when the router is sure of the specialist.
 
-It takes the place of the first reply of a model, and of nothing else: the same rounds, guards and labels.
+It replaces the orchestrator's first model call, and nothing else: rounds, guards and labels stay the same.
 """
 
 import asyncio
@@ -11,26 +11,23 @@ from typing import NamedTuple, Protocol
 from sestet.core.agent import TRANSFER, Agent
 from sestet.core.event import RequestRouted
 from sestet.core.message import Message, ToolCall
-from sestet.runtime.turn import AgentRun, Turn
+from sestet.runtime.turn import AgentRun
 
-#: How a message begins that goes on with an earlier one, and what in it can stand for something said before.
-_CONTINUES = re.compile(
-    r"(and|or|but|so|also|then|no|yes|ok|okay|sure|(what|how) about|go on|continue)\b", re.IGNORECASE
-)
-_POINTS_BACK = re.compile(
+#: First words of a message that continues an earlier one, and words that refer to something said before.
+_CONTINUES = r"(and|or|but|so|also|then|no|yes|ok|okay|sure|(what|how) about|go on|continue)\b"
+_POINTS_BACK = (
     r"\b(it|its|this|these|those|they|them|their|he|him|his|she|her|hers|same|again|another|other|others"
     r"|one|ones|there|instead|above|previous|earlier|former|latter|first|second|last|both|either|neither"
     # "Remember that I like tea" points at nothing; "remember that" does.
-    r"|that(?!\s+(i|i'm|i've|my|we|we're|our|the|an?)\b))\b",
-    re.IGNORECASE,
+    r"|that(?!\s+(i|i'm|i've|my|we|we're|our|the|an?)\b))\b"
 )
 _SHORTEST_WHOLE_REQUEST = 3
-#: Variants of the router that were sure and wrong in at most 1 % of the routing set; a test holds that.
+#: Router variants that were sure and wrong in at most 1 % of the routing set; a test checks this.
 MEASURED = frozenset({"words", "words+encoder"})
 
 
 class Route(Protocol):
-    """A router's opinion: who should do it, and whether that is certain enough to act on."""
+    """The router's choice of an agent, and whether it is certain enough to act on."""
 
     @property
     def agent(self) -> str: ...
@@ -43,7 +40,7 @@ class Route(Protocol):
 
 
 class Router(Protocol):
-    """Tells whose work a request is, and of how many parts it consists."""
+    """Chooses the agent for a request, and splits a request into its parts."""
 
     @property
     def variant(self) -> str: ...
@@ -54,20 +51,20 @@ class Router(Protocol):
 
 
 class FastRoute(NamedTuple):
-    """When the router's word is enough."""
+    """Decides when the router's choice is enough."""
 
     open_router: Callable[[], Router]
-    #: Only with a variant whose figures justify it.
+    #: Trust only the router variants in MEASURED.
     only_measured: bool = False
 
     async def choose(self, root: Agent, text: str, past: Sequence[Message]) -> Route | None:
-        """The route that may be taken without a model; None: the model has to decide."""
+        """The route to take without a model; None: the model has to decide."""
         if not root.sub_agents or needs_past(text, past):
             return None
-        # It may load its weights now, and others are not to wait for that.
+        # The first call loads the weights, which would block the event loop.
         route = await asyncio.to_thread(self._sure_route, text)
         agent = next((a for a in root.sub_agents if route and a.name == route.agent), None)
-        # What leaves this machine is never decided on by a likeness of words.
+        # A router never sends a message to another machine.
         return route if agent is not None and agent.remote is None else None
 
     def _sure_route(self, text: str) -> Route | None:
@@ -78,27 +75,29 @@ class FastRoute(NamedTuple):
         return route if route.sure and len(router.split(text)) == 1 else None
 
 
-async def routed_call(turn: Turn, run: AgentRun, fast_route: FastRoute | None) -> ToolCall | None:
-    """The delegation that code decided on. A turn that goes on takes the decision from its journal."""
+async def routed_call(run: AgentRun, fast_route: FastRoute | None) -> ToolCall | None:
+    """The delegation that the router chose. A resumed turn takes the choice from its journal."""
+    turn = run.turn
     routed = turn.replay.routed
     if routed is None:
-        # The root's first reply is on record: the model has decided.
+        # With a recorded first reply, the model has decided.
         if fast_route is None or "" in turn.replay.replies:
             return None
         route = await fast_route.choose(run.agent, turn.text, run.messages[: run.past])
         if route is None:
             return None
-        routed = RequestRouted(turn.stamp(run.agent.name), route.agent, route.confidence)
+        routed = RequestRouted(run.stamp(), route.agent, route.confidence)
         turn.record(routed)
     arguments = {"agent_name": routed.agent, "request": turn.text, "reply": True}
     return ToolCall(TRANSFER, arguments, run.new_call_id())
 
 
 def needs_past(text: str, past: Sequence[Message]) -> bool:
-    """Whether a message may mean something only after what was said before; in doubt it does."""
+    """Whether a message may need the earlier conversation to be understood; in doubt it does."""
     if not past:
         return False
     text = text.strip()
     if past[-1].text.rstrip().endswith("?") or len(text.split()) < _SHORTEST_WHOLE_REQUEST:
         return True
-    return _CONTINUES.match(text) is not None or _POINTS_BACK.search(text) is not None
+    continues = re.match(_CONTINUES, text, re.IGNORECASE) is not None
+    return continues or re.search(_POINTS_BACK, text, re.IGNORECASE) is not None

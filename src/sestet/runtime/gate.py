@@ -1,4 +1,4 @@
-"""The gate: whether a call may run, has to be asked about, or is forbidden. Pure; no model is asked.
+"""The gate: may a call run, must the person be asked, or is it forbidden? Pure; it asks no model.
 
 Text that did not come from the person never chooses who receives data, money or a command.
 """
@@ -18,13 +18,13 @@ from sestet.core.tool import Tool
 class Verdict(Values):
     decision: Literal["allow", "ask", "block"]
     reason: str = ""
-    #: Where the text came from that made the question necessary.
+    #: The sources of the text that made the question necessary.
     sources: tuple[str, ...] = ()
 
 
 @record
 class Allowed(Values):
-    """The owner trusts this target of these tools; with ``private``, also with private data."""
+    """A target that the owner trusts for these tools; with ``private``, also with private data."""
 
     tool: str
     target: str
@@ -33,23 +33,23 @@ class Allowed(Values):
 
 @record
 class Policy(Values):
-    """The owner's standing word: what is never run, and which targets are known."""
+    """The owner's rules: tools that never run, and targets that are trusted."""
 
     blocked: tuple[str, ...] = ()
     allowed: tuple[Allowed, ...] = ()
-    #: Agents that a small model answers for: whatever they would change, a person is asked about first.
+    #: Agents with a small model: the person is asked before every change they make.
     careful: frozenset[str] = frozenset()
 
 
 ALLOW = Verdict("allow")
-#: How many targets a reason names, and how much of each.
+#: How many targets a reason names, and how many characters of each.
 _MOST_NAMED, _LONGEST_NAMED = 3, 100
 
 
 def judge(
     label: Label, tool: Tool, arguments: JsonObject, user_words: str, policy: Policy, agent: str = ""
 ) -> Verdict:
-    """Decide about one call of an agent, from what it has read and what the person has said."""
+    """Decide about one call by what the agent has read and what the person has written."""
     if any(_blocks(pattern, tool.name) for pattern in policy.blocked):
         return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy")
     if tool.effect == "money":
@@ -70,17 +70,17 @@ def judge(
 
 
 def _blocks(pattern: str, name: str) -> bool:
-    """In doubt it does: nobody who writes ``Payment_*`` wants it to mean nothing."""
+    """Ignores case and blanks: an owner who writes ``Payment_*`` means ``payment_*``."""
     return fnmatchcase(name.casefold(), pattern.strip().casefold())
 
 
 def asks_every_time(tool: Tool, agent: str, policy: Policy) -> bool:
-    """Whether no standing answer holds: for money, and for every change that a small model wants to make."""
+    """Whether standing answers never apply: to money, and to changes that a small model makes."""
     return tool.effect == "money" or (tool.effect != "none" and agent in policy.careful)
 
 
 def target_values(tool: Tool, arguments: JsonObject) -> Iterator[str]:
-    """The values that choose a receiver; without declared targets, every argument counts as one."""
+    """The values that choose a receiver; without declared targets, every argument counts as a target."""
     chosen = arguments if not tool.targets else {n: arguments[n] for n in tool.targets if n in arguments}
     for value in chosen.values():
         yield from _leaves(value)
@@ -92,7 +92,7 @@ def _strangers(tool: Tool, targets: Sequence[str], user_words: str, policy: Poli
 
 
 def _named(values: Sequence[str]) -> str:
-    """The first few, shortened: the question shows the arguments themselves, and a reason is to be read."""
+    """The first few values, shortened: the question itself shows all arguments."""
     shown = [repr(v if len(v) <= _LONGEST_NAMED else f"{v[:_LONGEST_NAMED]}…") for v in values[:_MOST_NAMED]]
     more = [f"{len(values) - _MOST_NAMED} more"] if len(values) > _MOST_NAMED else []
     return ", ".join((*shown, *more))
@@ -104,7 +104,7 @@ def _allowed_for_private(tool: Tool, targets: Sequence[str], policy: Policy) -> 
 
 
 def stands_in(value: str, words: str) -> bool:
-    """Whether a value stands in the words as a whole, not as a part of something longer."""
+    """Whether the words contain the value as a whole, not as a part of something longer."""
     edges = rf"(?<![\w@.+-]){re.escape(value.strip())}(?![\w@+-]|\.\w)"
     return re.search(edges, words) is not None
 

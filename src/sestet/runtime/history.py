@@ -1,7 +1,7 @@
-"""The conversation as the root agent is shown it: the person's words, results, replies."""
+"""The conversation that the root agent is shown: the person's words, results, replies."""
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
@@ -16,8 +16,8 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.runtime.turn import Turn
-from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal
 
 _SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
@@ -25,7 +25,6 @@ _ENDS = (TurnFinished, TurnFailed, TurnCancelled)
 _KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
 _MOST_SESSIONS = 256
-_CHARACTERS_PER_TOKEN = 4
 #: How much of the budget and of the turns is kept when one of them is exceeded.
 _SHARE_KEPT = 0.75
 _TURNS_KEPT = 38
@@ -33,7 +32,7 @@ _STOPPED = "[The person stopped this turn before it was answered.]"
 
 
 class PastTurn(NamedTuple):
-    """One ended turn, as it goes into a prompt."""
+    """One ended turn as messages for a prompt."""
 
     messages: tuple[Message, ...]
     label: Label
@@ -41,7 +40,7 @@ class PastTurn(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """What the root agent is shown of a session, with what it says about trust."""
+    """The part of a session that the root agent is shown, with its label."""
 
     turns: tuple[PastTurn, ...] = ()
     messages: tuple[Message, ...] = ()
@@ -60,27 +59,17 @@ class Conversation(NamedTuple):
         )
 
 
-#: No number is before the first.
+#: A turn number below the first one.
 _NOTHING = (-1, Conversation())
 
 
-def _nothing(message: str) -> Recollection | None:
-    return None
-
-
 class History:
-    """Recent turns by session; busy sessions are kept in memory, the journal is the truth.
+    """Recent turns by session. The journal is the truth; busy sessions are cached in memory."""
 
-    ``recall`` finds what earlier conversations have to do with a message.
-    """
-
-    def __init__(
-        self, journal: Journal, tokens: int, recall: Callable[[str], Recollection | None] = _nothing
-    ) -> None:
+    def __init__(self, journal: Journal, tokens: int) -> None:
         self._journal = journal
-        self.recall = recall
-        self._budget = tokens * _CHARACTERS_PER_TOKEN
-        #: By session: the number of the last turn that is in, and the conversation up to it.
+        self._budget = tokens * CHARACTERS_PER_TOKEN
+        #: By session: the number of the last turn in the cache, and the conversation up to it.
         self._kept: OrderedDict[str, tuple[int, Conversation]] = OrderedDict()
 
     def before(self, session_id: str, number: int) -> Conversation:
@@ -89,9 +78,9 @@ class History:
         return past if last == number - 1 else self._load(session_id, number)
 
     def add(self, turn: Turn) -> None:
-        """Keep a turn that has just ended, so that the next one need not read it."""
+        """Cache a turn that has just ended, so that the next one need not read it."""
         last, past = self._kept.pop(turn.session_id, _NOTHING)
-        # What is not the next turn from its beginning to its end is read from the journal instead.
+        # A turn that was resumed, broke off or is out of order is read from the journal instead.
         ended = turn.error is None and isinstance(turn.log[-1], _ENDS)
         if turn.resumed or not ended or last != turn.number - 1:
             return
@@ -104,15 +93,15 @@ class History:
         for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
             by_turn.setdefault(event.stamp.turn_id, []).append(event)
         past = self._fitting(_conversation(past_turn(events) for events in by_turn.values()))
-        # A turn that is still open may end in another process, so then nothing is kept.
+        # An open turn may end in another process, so a session with one is not cached.
         if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
             self._kept[session_id] = (before - 1, past)
         return past
 
     def _fitting(self, past: Conversation) -> Conversation:
-        """All of it, or its latest turns once it is too long.
+        """The whole conversation, or its latest turns once it is too long.
 
-        Then room is made for several turns: what is shown has to begin with the same words for a while, since
+        The cut makes room for several turns, so that the prompt begins with the same words for a while:
         vendors charge less for a beginning that they have seen.
         """
         if past.size <= self._budget and len(past.turns) <= _MOST_TURNS:
@@ -131,7 +120,7 @@ def _conversation(turns: Iterable[PastTurn]) -> Conversation:
 
 
 def past_turn(events: list[Event]) -> PastTurn:
-    """One turn as messages; nothing of a turn that has not ended."""
+    """One turn as messages; none for a turn that has not ended."""
     shown = [event for event in events if isinstance(event, _SHOWN)]
     end = shown[-1]
     if not isinstance(end, _ENDS):
@@ -145,7 +134,7 @@ def past_turn(events: list[Event]) -> PastTurn:
         elif isinstance(event, DelegationStarted):
             requests[event.delegation_id] = event
         elif isinstance(event, DelegationFinished) and event.outcome != "paused":
-            # A reply in the specialist's own words follows anyway; it is not shown twice.
+            # The turn's reply repeats this text, so it is not shown twice.
             if isinstance(end, TurnFinished) and (end.author, end.text) == (event.agent, event.text):
                 continue
             label |= event.label

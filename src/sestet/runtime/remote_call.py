@@ -7,17 +7,14 @@ from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import Transfer
 from sestet.runtime.prompts import say
-from sestet.runtime.reading import rejection
-from sestet.runtime.turn import AgentRun, Outcome, Turn
+from sestet.runtime.reply_text import rejection
+from sestet.runtime.turn import AgentRun, Outcome, ToolStep
 
 
-async def ask_remote(
-    turn: Turn, parent: AgentRun, run: AgentRun, transfer: Transfer, gatekeeper: Gatekeeper
-) -> Outcome:
-    """Send the request, and nothing else, if the gate lets it out."""
-    agent = transfer.agent
-    assert agent.remote is not None  # asked only for remote agents
-    # The gate judges what the orchestrator has read: it wrote the request.
+async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gatekeeper: Gatekeeper) -> Outcome:
+    """Send the request, and nothing else, if the gate allows it."""
+    turn, agent = run.turn, transfer.agent
+    assert agent.remote is not None  # the caller checks this
     sink = Tool(
         f"remote_{agent.name}",
         parameters=object_schema({"agent_name": {"type": "string"}}),
@@ -27,12 +24,14 @@ async def ask_remote(
     )
     if transfer.call.id in turn.replay.intents:
         return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
-    clearance = gatekeeper.clear(turn, parent, sink, transfer.call)
+    # The orchestrator wrote the request, so the gate judges by what the orchestrator has read.
+    step = ToolStep(parent, sink, transfer.call)
+    clearance = gatekeeper.clear(step)
     if clearance.decision != "go":
         kind = "paused" if clearance.decision == "wait" else "failed"
         return Outcome(kind, agent.name, cause=clearance.text)
-    # It may act on the request, and nobody here could tell: so there is an intent, as before any effect.
-    if not gatekeeper.start(turn, run, sink, transfer.call, clearance.approval_id):
+    # The remote agent may act on the request, so an intent is written, as before any effect.
+    if not gatekeeper.start(step._replace(run=run), clearance.approval_id):
         return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
     await turn.settle()
     run.label |= remote_label(agent.name)

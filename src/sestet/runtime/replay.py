@@ -1,7 +1,7 @@
-"""What a turn has already done, read from its events. Pure: the same events give the same replay.
+"""The work that a turn has already done, read from its events. Pure: the same events give the same replay.
 
-A resumed turn runs the same code from its beginning. Wherever that code would ask a model, run a tool or
-delegate, it first looks here; what is found is taken as it is, and nothing is written or paid for twice.
+A resumed turn runs the same code from its beginning. Before that code asks a model, runs a tool or
+delegates, it looks for a recorded result here, so that nothing is written or paid for twice.
 """
 
 from collections import Counter, deque
@@ -22,9 +22,6 @@ from sestet.core.event import (
     TurnStarted,
 )
 
-#: Why a delegation was cancelled that ended with its turn; should the turn go on after all, so does it.
-TURN_STOPPED = "the turn was stopped"
-
 
 class Replay:
     """Finished work by the place where it happened."""
@@ -34,20 +31,20 @@ class Replay:
         self.recalled: MemoryRecalled | None = None
         self.routed: RequestRouted | None = None
         self.last_seq = 0
-        #: Time that the recorded model and tool calls took.
+        #: The time that the recorded model and tool calls took.
         self.milliseconds = 0.0
-        # By delegation; the root's own place is the empty one.
+        # By delegation id; the root agent's is empty.
         self.replies: dict[str, deque[ModelCalled]] = {}
         self.delegated: set[str] = set()
         self.nudged: set[str] = set()
         self.results: dict[str, DelegationFinished] = {}
         self.model_calls: Counter[str] = Counter()
         self.tool_calls: dict[str, list[str]] = {}
-        # By call.
+        # By call id.
         self.intents: set[str] = set()
         self.answers: dict[str, ToolFinished] = {}
         self.questions: dict[str, ApprovalRequested] = {}
-        # By question.
+        # By approval id.
         self.decided: set[str] = set()
 
     def next_reply(self, delegation_id: str) -> ModelCalled | None:
@@ -56,7 +53,7 @@ class Replay:
         return replies.popleft() if replies else None
 
     def has(self, event: Event) -> bool:
-        """Whether this fact was already recorded, at the same place of the turn."""
+        """Whether the turn recorded this event before it was resumed."""
         match event:
             case DelegationStarted():
                 return event.delegation_id in self.delegated
@@ -74,7 +71,7 @@ class Replay:
                 return False
 
 
-#: Of every new turn. Nothing is ever added to a replay but by ``replay``.
+#: For every new turn. Only ``replay`` adds to a replay, so turns can share this one.
 NOTHING_DONE = Replay()
 
 
@@ -96,7 +93,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.milliseconds += event.milliseconds
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
-            case DelegationFinished() if event.outcome != "paused" and event.cause != TURN_STOPPED:
+            case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:
                 found.results[event.delegation_id] = event
             case AgentNudged():
                 found.nudged.add(event.delegation_id)
@@ -104,7 +101,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
-                # A call whose arguments do not fit was never counted, and one beyond its limit need not be.
+                # A refused call does not count against the tool's limit.
                 if event.outcome != "refused":
                     found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)
                 found.milliseconds += event.milliseconds

@@ -1,4 +1,4 @@
-"""Runs turns: new ones, resumed ones, one at a time in each session, each to exactly one end.
+"""Runs turns, new and resumed: one at a time in each session, each to exactly one end.
 
 Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; there is no second path.
 """
@@ -7,9 +7,8 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
-from sestet.core.agent import Agent
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
     Event,
@@ -23,51 +22,55 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import MemoryMessage, ToolCall, UserMessage, whole
-from sestet.core.model import Model
-from sestet.runtime.approval import Gatekeeper
+from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.runtime.deadlines import Deadlines
+from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
 from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
+from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
-
-if TYPE_CHECKING:
-    from sestet.runtime.fast_route import FastRoute
 
 _log = logging.getLogger("sestet.runtime")
 
 _LONGEST_ID = 200
-#: Of a turn that was torn off: the worst.
+#: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
 
+class Hooks(NamedTuple):
+    """Optional parts that an app adds to every turn."""
+
+    #: Finds what is remembered about the person's message; None: nothing is.
+    recall: Callable[[str], Recollection | None] = lambda text: None
+    #: Chooses the first delegation without a model when it is sure; None: a model always chooses.
+    fast_route: FastRoute | None = None
+    #: Called with the session id after a turn's last event was delivered.
+    after_turn: Callable[[str], None] = lambda session_id: None
+
+
 class Runner:
-    """Conducts the turns of all sessions over one tree of agents."""
+    """Runs the turns of all sessions over one tree of agents."""
 
     def __init__(
         self,
-        root: Agent,
-        model_of: Callable[[str], Model],
+        steps: Steps,
         journal: Journal,
         history: History,
         locks: SessionLocks,
-        gatekeeper: Gatekeeper,
         limits: Limits,
+        hooks: Hooks = Hooks(),  # noqa: B008 - immutable
     ) -> None:
-        self._root = root
-        self._steps = Steps(root, model_of, gatekeeper)
+        self._root = steps.root
+        self._steps = steps
         self._journal = journal
         self._history = history
         self._locks = locks
         self._limits = limits
+        self._hooks = hooks
         self._deadlines = Deadlines()
-        #: Is told the session of every turn that has ended, when its reader has everything.
-        self.after_turn: Callable[[str], None] = lambda session_id: None
-        #: Decides on the first delegation without a model, where it is sure; None: a model always does.
-        self.fast_route: "FastRoute | None" = None  # noqa: UP037 - it is loaded where it is wanted
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -90,7 +93,7 @@ class Runner:
         return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
-        """The events of a turn as they are written; its session is held from its plan to its end."""
+        """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self._locks.hold(session_id):
             turn = Turn(plan(), self._journal, self._limits, self._deadlines.within)
             stamp = turn.stamp("user")
@@ -106,14 +109,14 @@ class Runner:
                     raise turn.error
             finally:
                 try:
-                    # A reader that goes away stops the turn: nobody is left to see it or to pay for it.
+                    # A reader that leaves stops the turn.
                     if not task.done():
                         await _stop(task)
                 finally:
                     del self._running[turn.session_id]
                     turn.flush()
                     self._history.add(turn)
-                    self.after_turn(turn.session_id)
+                    self._hooks.after_turn(turn.session_id)
 
     async def abandon_turn(self, turn_id: str) -> None:
         """End a turn that waits or was cut off, without going on with it."""
@@ -122,7 +125,7 @@ class Runner:
             self._require_open(turn_id)
             seq = self._journal.last_seq(turn_id) + 1
             self._journal.append(TurnCancelled(Stamp(row.session_id, turn_id, seq, "user", "", time.time())))
-            self.after_turn(row.session_id)
+            self._hooks.after_turn(row.session_id)
 
     def _turn(self, turn_id: str) -> TurnRow:
         row = self._journal.turn(turn_id)
@@ -131,17 +134,17 @@ class Runner:
         return row
 
     def _require_open(self, turn_id: str) -> None:
-        """Whoever holds the session is alone with it: a turn that counts as running was cut off."""
+        """Refuse a turn that has ended. We hold the session lock, so a "running" turn must have crashed."""
         state = self._journal.turn_state(turn_id)
         if state not in ("running", "paused"):
             raise PersonError(f"the turn '{turn_id}' has already {state}")
 
     def cancel_turn(self, session_id: str) -> bool:
-        """Stop the running turn of a session, with everything that works for it."""
+        """Stop the running turn of a session, with all of its delegations."""
         return session_id in self._running and self._running[session_id][1].cancel()
 
     def cut_off(self) -> None:
-        """Leave every running turn where it is: its reader gets an error, and it can be resumed."""
+        """Stop reading every running turn: its reader gets an error, and the turn can be resumed later."""
         error = StorageError("the assistant was closed before the turn ended; it can be resumed")
         for turn, task in self._running.values():
             if not task.done():
@@ -162,7 +165,7 @@ class Runner:
         try:
             run = self._open_conversation(turn)
             async with turn.within(turn.seconds_left):
-                outcome = await self._steps.work(turn, run, await self._route(turn, run))
+                outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
@@ -183,21 +186,13 @@ class Runner:
         return TurnFailed(turn.stamp(self._root.name), "failed", _apology(cause), label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
-        """A task that is ended from outside, or before its first step, cannot record that itself."""
+        """Record the end for a task that was ended from outside, or before its first step."""
         if turn.error is None:
             if task.cancelled():
                 turn.record(TurnCancelled(turn.stamp("user")))
             elif (error := task.exception()) is not None:
                 turn.record(self._failed_on(turn, error, _UNKNOWN))
         turn.close()
-
-    async def _route(self, turn: Turn, run: AgentRun) -> ToolCall | None:
-        """The first delegation, where code decides on it; None: a model does."""
-        if self.fast_route is None and turn.replay.routed is None:
-            return None
-        from sestet.runtime.fast_route import routed_call
-
-        return await routed_call(turn, run, self.fast_route)
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
         past = self._history.before(turn.session_id, turn.number)
@@ -206,13 +201,13 @@ class Runner:
         memory = (MemoryMessage(recalled.text),) if recalled else ()
         label = past.label | recalled.label if recalled else past.label
         messages = [*past.messages, *memory, UserMessage(turn.text)]
-        return AgentRun(self._root, messages, label=label, past=len(past.messages))
+        return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
 
     def _recall(self, turn: Turn) -> MemoryRecalled | None:
-        """What is remembered beside the message. A turn that goes on is shown what it was shown before."""
+        """What is remembered about the message. A resumed turn keeps what it was shown before."""
         if turn.replay.recalled is not None or "" in turn.replay.replies:
             return turn.replay.recalled
-        found = self._history.recall(turn.text)
+        found = self._hooks.recall(turn.text)
         if found is None:
             return None
         recalled = MemoryRecalled(turn.stamp(self._root.name), *found)
@@ -230,7 +225,7 @@ class Runner:
 
 
 def require_usable(session_id: str, text: str) -> None:
-    """Refuse what no session can be named, and a message that says nothing."""
+    """Refuse an unusable session name and an empty message."""
     if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
         raise PersonError(
             f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
@@ -240,7 +235,7 @@ def require_usable(session_id: str, text: str) -> None:
 
 
 async def _stop(task: asyncio.Task[None]) -> None:
-    """Return when the task has ended, however often whoever waits for that is cancelled meanwhile."""
+    """Cancel the task and wait for its end, even while this task is cancelled itself."""
     cancelled: asyncio.CancelledError | None = None
     task.cancel()
     while not task.done():
@@ -253,5 +248,5 @@ async def _stop(task: asyncio.Task[None]) -> None:
 
 
 def _apology(cause: str) -> str:
-    """What the person reads when there is no reply."""
+    """The text for the person when there is no reply."""
     return f"I could not answer: {cause.rstrip('.')}."

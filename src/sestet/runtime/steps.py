@@ -25,10 +25,9 @@ from sestet.runtime.delegation import (
 )
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say
-from sestet.runtime.reading import announces_transfer, rejection
 from sestet.runtime.remote_call import ask_remote
-from sestet.runtime.replay import TURN_STOPPED
-from sestet.runtime.tool_call import call_key, call_tool
+from sestet.runtime.reply_text import announces_transfer, rejection
+from sestet.runtime.tool_call import ToolCalls, call_key
 from sestet.runtime.turn import AgentRun, Outcome, Turn
 
 _REPEATS = 3
@@ -36,88 +35,83 @@ _MISTAKES = 2
 
 
 class Steps:
-    """How the agents of one tree work, whatever the turn."""
+    """How the agents of one tree work, in every turn."""
 
     def __init__(self, root: Agent, model_of: Callable[[str], Model], gatekeeper: Gatekeeper) -> None:
-        self._root = root
+        self.root = root
         self._model_of = model_of
         self._gatekeeper = gatekeeper
+        self._tools = ToolCalls(gatekeeper)
         self._transfer = transfer_tool(root.sub_agents)
         self._one_at_a_time = {agent.name: asyncio.Lock() for agent in root.sub_agents if agent.exclusive}
 
-    async def work(self, turn: Turn, run: AgentRun, routed: ToolCall | None = None) -> Outcome:
-        """Steps of one agent, until it has answered, declined or run into a guard.
+    async def work(self, run: AgentRun, routed: ToolCall | None = None) -> Outcome:
+        """Take steps until the agent has answered, rejected the request or run into a guard.
 
-        ``routed`` is a delegation that code decided on: it takes the place of the first reply of a model.
+        ``routed`` is a delegation that the router chose: it replaces the first reply of the model.
         """
         try:
-            reply = ModelReply(calls=(routed,)) if routed else await self._ask(turn, run)
-            while (outcome := await self._act_on(turn, run, reply)) is None:
-                reply = await self._ask(turn, run)
+            reply = ModelReply(calls=(routed,)) if routed else await self._ask(run)
+            while (outcome := await self._act_on(run, reply)) is None:
+                reply = await self._ask(run)
             return outcome
         except ModelError as error:
             return Outcome("failed", run.agent.name, cause=f"the model failed: {error}")
         except LimitError as error:
             return Outcome("over_budget", run.agent.name, cause=str(error))
 
-    async def _ask(self, turn: Turn, run: AgentRun) -> ModelReply:
-        return await ask_model(
-            turn, run, self._model_of(run.agent.name), self._offered_tools(turn, run.agent)
-        )
+    async def _ask(self, run: AgentRun) -> ModelReply:
+        return await ask_model(run, self._model_of(run.agent.name), self._offered_tools(run))
 
-    async def _act_on(self, turn: Turn, run: AgentRun, reply: ModelReply) -> Outcome | None:
-        """What one reply causes; an outcome when that ends the agent's work."""
-        run.messages.append(AssistantMessage(reply.text, reply.calls))
-        if reply.calls:
-            return await self._answer_calls(turn, run, reply.calls)
-        return self._read_text(turn, run, reply.text)
-
-    def _offered_tools(self, turn: Turn, agent: Agent) -> tuple[Tool, ...]:
-        if agent.tools is None and not may_delegate(turn, agent):
+    def _offered_tools(self, run: AgentRun) -> tuple[Tool, ...]:
+        if run.agent.tools is None and not may_delegate(run):
             return ()
-        return offered_tools(agent, self._root, self._transfer)
+        return offered_tools(run.agent, self.root, self._transfer)
 
-    def _read_text(self, turn: Turn, run: AgentRun, text: str) -> Outcome | None:
-        """The agent wrote text and made no call: its answer, or something that is not one."""
-        name, is_root = run.agent.name, run.agent is self._root
+    async def _act_on(self, run: AgentRun, reply: ModelReply) -> Outcome | None:
+        """Do what one reply asks for; an outcome ends the agent's work."""
+        run.messages.append(AssistantMessage(reply.text, reply.calls))
+        if not reply.calls:
+            return self._read_text(run, reply.text)
+        if run.agent.tools is None:
+            return await self._delegate_all(run, reply.calls)
+        return await self._call_tools(run, reply.calls)
+
+    def _read_text(self, run: AgentRun, text: str) -> Outcome | None:
+        """A reply without calls: the agent's answer, a rejection, or no answer at all."""
+        name, is_root = run.agent.name, run.agent is self.root
         declined = rejection(text)
         if declined is not None and not is_root:
             return Outcome("rejected", name, cause=declined)
         if not text.strip() or declined is not None:
-            nudged = self._nudge(turn, run, "silence")
+            nudged = self._nudge(run, "silence")
             return None if nudged else Outcome("empty", name, cause=f"{name} gave no answer")
         names = tuple(agent.name for agent in run.agent.sub_agents)
-        if (
-            announces_transfer(text, names)
-            and may_delegate(turn, run.agent)
-            and self._nudge(turn, run, "announced")
-        ):
+        if announces_transfer(text, names) and may_delegate(run) and self._nudge(run, "announced"):
             return None
         return Outcome("ok", name, text)
 
-    def _nudge(self, turn: Turn, run: AgentRun, reason: Literal["silence", "announced"]) -> bool:
-        """Tell the agent what is missing, once; False when it was told before."""
+    def _nudge(self, run: AgentRun, reason: Literal["silence", "announced"]) -> bool:
+        """Tell the agent once what is missing; False when it was told before."""
         if run.nudged:
             return False
         run.nudged = True
-        turn.record(AgentNudged(turn.stamp(run.agent.name, run.delegation_id), reason))
+        run.turn.record(AgentNudged(run.stamp(), reason))
         run.messages.append(UserMessage(say(reason)))
         return True
 
-    async def _answer_calls(self, turn: Turn, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
-        """Answer every call of one reply; an outcome when that ends the agent's work."""
-        if run.agent.tools is None:
-            return await self._delegate_all(turn, run, calls)
+    async def _call_tools(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
+        """Answer every tool call of one reply; an outcome ends the agent's work."""
         only_mistakes = True
         for call in calls:
-            if call.name == REJECT_TASK and run.agent is not self._root:
+            if call.name == REJECT_TASK and run.agent is not self.root:
                 return Outcome("rejected", run.agent.name, cause=str(call.arguments.get("reason", "")))
             key = call_key(call)
             run.repeats[key] += 1
             if run.repeats[key] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
-            message, mistake = await call_tool(turn, run, call, self._gatekeeper)
+            message, mistake = await self._tools.answer(run, call)
             if message is None:
                 return Outcome("paused", run.agent.name)
             run.messages.append(message)
@@ -128,15 +122,15 @@ class Steps:
             return Outcome("failed", run.agent.name, cause=cause)
         return None
 
-    async def _delegate_all(self, turn: Turn, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
-        """The orchestrator's calls: delegations run at the same time, anything else is answered with a no."""
+    async def _delegate_all(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
+        """The orchestrator's calls: delegations run at the same time, every other call is refused."""
         transfers: list[Transfer] = []
         mistake = ""
         for call in calls:
             if call.name != TRANSFER:
                 answer: Transfer | Refusal = Refusal(answer_invented_call(run.agent, call.name), mistake=True)
             else:
-                answer = read_transfer(turn, run.agent, self._transfer, call)
+                answer = read_transfer(run, self._transfer, call)
             if isinstance(answer, Transfer):
                 transfers.append(answer)
                 continue
@@ -147,7 +141,7 @@ class Steps:
             return Outcome("failed", run.agent.name, cause=mistake)
         if not transfers:
             return None
-        outcomes = await self._run_delegations(turn, run, transfers)
+        outcomes = await self._run_delegations(run, transfers)
         if any(outcome.kind == "paused" for outcome in outcomes):
             return Outcome("paused", run.agent.name)
         if len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok":
@@ -157,75 +151,63 @@ class Steps:
             run.messages.append(ToolMessage(transfer.call.id, TRANSFER, text, failed=outcome.kind != "ok"))
         return None
 
-    async def _run_delegations(self, turn: Turn, run: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
-        label = run.label
-        runs = [AgentRun(t.agent, [UserMessage(t.request)], f"d{t.number}", label) for t in transfers]
-        for transfer, child in zip(transfers, runs, strict=True):
-            if child.delegation_id not in turn.replay.results:
-                stamp, agent = turn.stamp(self._root.name, child.delegation_id), transfer.agent.name
+    async def _run_delegations(self, parent: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
+        turn = parent.turn
+        runs = [
+            AgentRun(turn, each.agent, [UserMessage(each.request)], f"d{each.number}", parent.label)
+            for each in transfers
+        ]
+        for transfer, run in zip(transfers, runs, strict=True):
+            if run.delegation_id not in turn.replay.results:
+                stamp, agent = turn.stamp(self.root.name, run.delegation_id), transfer.agent.name
                 turn.record(
                     DelegationStarted(stamp, agent, transfer.request, transfer.reply, transfer.number)
                 )
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
-                    group.create_task(self._delegate(turn, run, transfer, child))
-                    for transfer, child in zip(transfers, runs, strict=True)
+                    group.create_task(self._delegate(parent, transfer, run))
+                    for transfer, run in zip(transfers, runs, strict=True)
                 ]
         except BaseExceptionGroup as errors:
-            # Every outcome is typed, so this is the storage or a bug; the first says which.
+            # Failures of agents are outcomes, so this is a storage error or a bug.
             raise errors.exceptions[0] from errors
-        # What the specialists have read, whoever reads their answers has read.
-        for child in runs:
-            run.label |= child.label
+        # The orchestrator reads the answers, so it gets the labels of all that the specialists read.
+        for run in runs:
+            parent.label |= run.label
         return [task.result() for task in tasks]
 
-    async def _delegate(self, turn: Turn, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
-        """One round: the specialist works on the request alone and always comes back with a typed result."""
-        agent, started = transfer.agent, time.monotonic()
+    async def _delegate(self, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
+        """One round: the specialist works on the request alone and returns a typed result."""
+        turn, agent, started = run.turn, transfer.agent, time.monotonic()
         if (past := turn.replay.results.get(run.delegation_id)) is not None:
             run.label |= past.label
             turn.usage += past.usage
             turn.count_past(run.delegation_id)
-            return self._returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
-        # What ends the whole turn ends this as well, and is on record before the turn's own end.
-        outcome = Outcome("cancelled", agent.name, cause=TURN_STOPPED)
-        # Not before its first step: a task that is cancelled then could not say so.
+            return _returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
+        # This stands when the whole turn is stopped; it is recorded before the turn's own end.
+        outcome = Outcome("cancelled", agent.name, cause="the turn was stopped", ended_with_turn=True)
+        # Registered by the running task: a task that is cancelled before its first step records nothing.
         turn.delegations[run.delegation_id] = asyncio.current_task()
         try:
-            outcome = await self._supervise(turn, parent, transfer, run)
+            outcome = await self._supervise(parent, transfer, run)
         except StorageError as error:
             turn.on_failed(error)
             raise
         finally:
             del turn.delegations[run.delegation_id]
-            milliseconds = (time.monotonic() - started) * 1000
-            result = (
-                agent.name,
-                outcome.kind,
-                outcome.text,
-                outcome.cause,
-                run.usage,
-                milliseconds,
-                run.label,
-            )
             if turn.error is None:
-                turn.record(DelegationFinished(turn.stamp(agent.name, run.delegation_id), *result))
-        return self._returned(turn, outcome)
+                turn.record(_finished(run, outcome, (time.monotonic() - started) * 1000))
+        return _returned(turn, outcome)
 
-    def _returned(self, turn: Turn, outcome: Outcome) -> Outcome:
-        if outcome.kind == "rejected":
-            turn.struck_off.add(outcome.author)
-        return outcome
-
-    async def _supervise(self, turn: Turn, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
-        """The specialist's work, within its time, in its turn, and stoppable by itself."""
-        agent, limit = transfer.agent, turn.limits.delegation_seconds
+    async def _supervise(self, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
+        """The specialist's work within its time limit; the person can stop it alone."""
+        turn, agent, limit = run.turn, transfer.agent, run.turn.limits.delegation_seconds
         try:
             async with turn.within(limit), self._one_at_a_time.get(agent.name) or nullcontext():
                 if agent.remote is not None:
-                    return await ask_remote(turn, parent, run, transfer, self._gatekeeper)
-                return await self.work(turn, run)
+                    return await ask_remote(parent, run, transfer, self._gatekeeper)
+                return await self.work(run)
         except TimeoutError:
             return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {limit:g} seconds")
         except asyncio.CancelledError:
@@ -234,3 +216,17 @@ class Steps:
                 raise
             task.uncancel()
             return Outcome("cancelled", agent.name, cause="the person stopped it")
+
+
+def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:
+    kind, _, text, cause, ended_with_turn = outcome
+    name = run.agent.name
+    return DelegationFinished(
+        run.stamp(), name, kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn
+    )
+
+
+def _returned(turn: Turn, outcome: Outcome) -> Outcome:
+    if outcome.kind == "rejected":
+        turn.struck_off.add(outcome.author)
+    return outcome

@@ -1,10 +1,10 @@
-"""One tool call: validate → policy → approve → run → record. No exception of a tool gets past here."""
+"""One tool call: a list of checks around the tool's function. No exception of a tool gets past here."""
 
 import json
 import logging
 import time
-from collections.abc import Coroutine
-from typing import Literal, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError, told
 from sestet.core.event import ToolFinished
@@ -14,124 +14,183 @@ from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.prompts import say
-from sestet.runtime.turn import AgentRun, Turn, is_stopped_by
+from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
 
 _log = logging.getLogger("sestet.runtime")
 
 
-class ToolAnswer(NamedTuple):
-    """None as a message: a person was asked, and the answer comes later."""
+class ToolResult(NamedTuple):
+    """What became of one call: the tool's own result, or the refusal of a check."""
 
-    message: ToolMessage | None
-    #: The model's own mistake: a tool it does not have, or arguments that do not fit.
-    mistake: bool = False
-
-
-class _Result(NamedTuple):
-    outcome: Literal["ok", "error", "in_doubt"]
+    outcome: Literal["ok", "error", "refused", "denied", "in_doubt"]
     text: str
-    label: Label
-    #: The tool gave nothing at all.
+    #: What the text adds to the context that reads it.
+    label: Label = CLEAN
+    milliseconds: float = 0.0
+    #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
+    mistake: bool = False
+    #: The tool returned None.
     is_none: bool = False
 
 
-async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatekeeper) -> ToolAnswer:
-    """Answer one call of a specialist, whatever happens."""
-    tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
-    if tool is None or tool.function is None:
+class ToolAnswer(NamedTuple):
+    """The message for the model. None: the call waits for a person's decision."""
+
+    message: ToolMessage | None
+    mistake: bool = False
+
+
+#: Answers a call; None means that the call waits for a person.
+Answer: TypeAlias = Callable[[ToolStep], Awaitable[ToolResult | None]]
+#: A check gets the call and the rest of the list: it answers the call itself, or lets the rest answer.
+Check: TypeAlias = Callable[[ToolStep, Answer], Awaitable[ToolResult | None]]
+
+
+class ToolCalls:
+    """Answers the tool calls of all agents."""
+
+    def __init__(self, gatekeeper: Gatekeeper) -> None:
+        self._gatekeeper = gatekeeper
+        #: The first check sees a call first and its result last.
+        checks = (
+            _clip_text,
+            _record_result,
+            _check_arguments,
+            _reuse_recorded_result,
+            self._recover_after_crash,
+            _limit_calls,
+            self._ask_for_approval,
+        )
+        self._answer = _compose(checks, _run_tool)
+
+    async def answer(self, run: AgentRun, call: ToolCall) -> ToolAnswer:
+        """Answer one call of an agent, whatever happens."""
+        tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
+        result = await self._answer(ToolStep(run, tool or Tool(call.name), call))
+        if result is None:
+            return ToolAnswer(None)
+        message = ToolMessage(call.id, call.name, result.text, failed=result.outcome != "ok")
+        return ToolAnswer(message, result.mistake)
+
+    async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
+        """The process died between intent and result: the tool declares what can be done then."""
+        tool = step.tool
+        if step.call.id not in step.run.turn.replay.intents:
+            return await proceed(step)
+        may_repeat = self._gatekeeper.may_repeat(step)
+        if tool.recovery in ("pure", "keyed") and may_repeat:
+            return await _run_tool(step)
+        if tool.recovery == "probe" and tool.probe is not None:
+            found = await _run_function(step, tool.probe)
+            if found.outcome == "ok" and found.is_none and may_repeat:
+                return await _run_tool(step)
+            if found.outcome == "ok" and not found.is_none:
+                return found
+        return ToolResult("in_doubt", say("in_doubt", tool=tool.name), tool.label(step.run.agent.name))
+
+    async def _ask_for_approval(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
+        """Policy, standing answers and the person decide; then the intent is written."""
+        clearance = self._gatekeeper.clear(step)
+        if clearance.decision == "wait":
+            return None
+        if clearance.decision == "no":
+            return ToolResult("denied", clearance.text)
+        if not self._gatekeeper.start(step, clearance.approval_id):
+            return ToolResult("denied", say("nobody_answered", tool=step.tool.name))
+        if step.tool.recovery != "pure":
+            await step.run.turn.settle()
+        return await proceed(step)
+
+
+def _compose(checks: Sequence[Check], last: Answer) -> Answer:
+    for check in reversed(checks):
+        last = _wrap(check, last)
+    return last
+
+
+def _wrap(check: Check, proceed: Answer) -> Answer:
+    return lambda step: check(step, proceed)
+
+
+async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    """The model gets the head and the tail of a long result; the journal has all of it."""
+    result = await proceed(step)
+    return result and result._replace(text=clip(result.text, step.run.turn.limits.tool_output))
+
+
+async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    result = await proceed(step)
+    if result is not None:
+        run, (outcome, text, label, milliseconds, *_) = step.run, result
+        run.label |= label
+        if step.call.id not in run.turn.replay.answers:
+            run.turn.record(ToolFinished(run.stamp(), step.call, outcome, text, milliseconds, label))
+    return result
+
+
+async def _check_arguments(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    """The agent must own the tool, and the arguments must fit its schema."""
+    run, tool, call = step
+    if tool.function is None:
         names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
-        return _refuse(turn, run, call, say("not_yours", tool=call.name, tools=names), mistake=True)
+        return ToolResult("refused", say("not_yours", tool=call.name, tools=names), mistake=True)
     if problems := _argument_problems(tool, call):
-        return _refuse(turn, run, call, say("bad_arguments", tool=call.name, problems=problems), mistake=True)
-    turn.tool_calls[tool.name] += 1
-    if (done := turn.replay.answers.get(call.id)) is not None:
-        run.label |= done.label
-        return ToolAnswer(_message(turn, call, done.text, failed=done.outcome != "ok"))
-    if call.id in turn.replay.intents:
-        return await _finish(turn, run, tool, call, _recover(turn, run, tool, call, gatekeeper))
-    if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
-        return _refuse(turn, run, call, say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
-    clearance = gatekeeper.clear(turn, run, tool, call)
-    if clearance.decision == "wait":
-        return ToolAnswer(None)
-    if clearance.decision == "no":
-        return _refuse(turn, run, call, clearance.text, outcome="denied")
-    if not gatekeeper.start(turn, run, tool, call, clearance.approval_id):
-        return _refuse(turn, run, call, say("nobody_answered", tool=tool.name), outcome="denied")
-    if tool.recovery != "pure":
-        await turn.settle()
-    return await _finish(turn, run, tool, call, _invoke(turn, run, tool, call, tool.function))
+        text = say("bad_arguments", tool=call.name, problems=problems)
+        return ToolResult("refused", text, mistake=True)
+    run.turn.tool_calls[tool.name] += 1
+    return await proceed(step)
 
 
-async def _finish(
-    turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, work: Coroutine[None, None, _Result]
-) -> ToolAnswer:
-    """Do the work and record its result."""
-    started = time.monotonic()
-    outcome, text, label, _ = await work
-    run.label |= label
-    milliseconds = (time.monotonic() - started) * 1000
-    stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, outcome, text, milliseconds, label))
-    return ToolAnswer(_message(turn, call, text, failed=outcome != "ok"))
+async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    """A resumed turn takes a result that it has from the journal."""
+    done = step.run.turn.replay.answers.get(step.call.id)
+    if done is None:
+        return await proceed(step)
+    return ToolResult(done.outcome, done.text, done.label, done.milliseconds)
 
 
-async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gatekeeper: Gatekeeper) -> _Result:
-    """The process died between intent and result: what may be done about it is data on the tool."""
-    may_repeat = gatekeeper.may_repeat(turn, run, tool, call)
-    if tool.recovery in ("pure", "keyed") and may_repeat:
-        return await _invoke(turn, run, tool, call, tool.function)
-    if tool.recovery == "probe" and tool.probe is not None:
-        found = await _invoke(turn, run, tool, call, tool.probe)
-        if found.outcome == "ok" and found.is_none and may_repeat:
-            return await _invoke(turn, run, tool, call, tool.function)
-        if found.outcome == "ok" and not found.is_none:
-            return found
-    return _Result("in_doubt", say("in_doubt", tool=tool.name), tool.label(run.agent.name))
+async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    tool = step.tool
+    if tool.calls_per_turn is not None and step.run.turn.tool_calls[tool.name] > tool.calls_per_turn:
+        return ToolResult("refused", say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
+    return await proceed(step)
 
 
-async def _invoke(
-    turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, function: ToolFunction | None
-) -> _Result:
-    assert function is not None  # call_tool refuses a tool without a function
+async def _run_tool(step: ToolStep) -> ToolResult:
+    assert step.tool.function is not None  # _check_arguments refuses a tool without one
+    return await _run_function(step, step.tool.function)
+
+
+async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
+    """Run the tool or its probe within its time limit; an exception becomes an error result."""
+    (run, tool, call), turn = step, step.run.turn
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
-    label, clock = tool.label(run.agent.name), turn.within(tool.timeout)
+    label, limit, started = tool.label(run.agent.name), turn.within(tool.timeout), time.monotonic()
     try:
-        async with clock:
+        async with limit:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
         if isinstance(value, Labelled):
-            return _Result("ok", _as_text(value.value), value.label, value.value is None)
-        return _Result("ok", _as_text(value), CLEAN if _is_fixed(tool, value) else label, value is None)
+            value, label = value.value, value.label
+        elif _is_fixed(tool, value):
+            label = CLEAN
+        return ToolResult("ok", _as_text(value), label, _since(started), is_none=value is None)
     except ToolError as error:
-        return _Result("error", whole(str(error)), label)
-    # A library may give up with anything, even with what would end this process.
+        return ToolResult("error", whole(str(error)), label, _since(started))
+    # A library may raise anything, even SystemExit.
     except BaseException as error:
         if is_stopped_by(error):
             raise
-        if isinstance(error, TimeoutError) and clock.expired():
+        if isinstance(error, TimeoutError) and limit.expired():
             text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
-            return _Result("error", text, label)
-        _log.exception("the tool '%s' raised", tool.name)
-        return _Result("error", whole(f"'{tool.name}' failed: {told(error)}"), label)
+        else:
+            _log.exception("the tool '%s' raised", tool.name)
+            text = whole(f"'{tool.name}' failed: {told(error)}")
+        return ToolResult("error", text, label, _since(started))
 
 
-def _refuse(
-    turn: Turn,
-    run: AgentRun,
-    call: ToolCall,
-    text: str,
-    *,
-    outcome: Literal["refused", "denied"] = "refused",
-    mistake: bool = False,
-) -> ToolAnswer:
-    stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, outcome, text, 0.0, CLEAN))
-    return ToolAnswer(_message(turn, call, text, failed=True), mistake)
-
-
-def _message(turn: Turn, call: ToolCall, text: str, *, failed: bool) -> ToolMessage:
-    return ToolMessage(call.id, call.name, clip(text, turn.limits.tool_output), failed)
+def _since(started: float) -> float:
+    return (time.monotonic() - started) * 1000
 
 
 def _argument_problems(tool: Tool, call: ToolCall) -> str:
@@ -142,7 +201,7 @@ def _argument_problems(tool: Tool, call: ToolCall) -> str:
 
 
 def _is_fixed(tool: Tool, value: JsonValue) -> bool:
-    """A result that cannot carry anybody's text leaves the label as it is."""
+    """Whether the result fits the tool's fixed schema: then it can carry no text, and adds no label."""
     return tool.fixed_result is not None and not find_problems(tool.fixed_result, value)
 
 
@@ -151,7 +210,7 @@ def _as_text(value: JsonValue) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """The head and the tail of a text that is too long, with what was left out in between."""
+    """The head and the tail of a long text, with a note on what is left out between them."""
     if len(text) <= limit:
         return text
     half = limit // 2
@@ -159,5 +218,5 @@ def clip(text: str, limit: int) -> str:
 
 
 def call_key(call: ToolCall) -> str:
-    """Two calls with the same key are the same call, however their arguments are ordered."""
+    """Equal for two calls of one tool with the same arguments, in whatever order."""
     return f"{call.name} {canonical(call.arguments)} {call.malformed}"

@@ -1,30 +1,33 @@
-"""The state of one turn: its events, its limits, and the run of each agent in it."""
+"""The state of one turn: its events, its limits, and the work of each agent in it."""
 
 import asyncio
 import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
 from sestet.core.errors import LimitError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import Message
+from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
+from sestet.core.tool import Tool
 from sestet.runtime.deadlines import Within
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
+EventT = TypeVar("EventT", bound=Event)
+
 
 class Limits(NamedTuple):
-    """What one turn may use; None is without a limit."""
+    """What one turn may use; None means no limit."""
 
     rounds: int = 5
     model_calls: int = 40
     seconds: float = 600.0
-    #: Of one delegation, so that time is left to answer with what there is.
+    #: For one delegation; shorter than ``seconds``, so that the orchestrator still has time to answer.
     delegation_seconds: float = 300.0
     tool_output: int = 16_000
     tokens: int | None = None
@@ -32,76 +35,45 @@ class Limits(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How an agent's work ended. ``author`` is whose words ``text`` is."""
+    """How an agent's work ended. ``author`` names the agent that wrote ``text``."""
 
     kind: OutcomeKind
     author: str
     text: str = ""
     cause: str = ""
-
-
-class AgentRun:
-    """One agent at work: its own context with its label, and what it has already tried."""
-
-    def __init__(
-        self,
-        agent: Agent,
-        messages: list[Message],
-        delegation_id: str = "",
-        label: Label = CLEAN,
-        past: int = 0,
-    ) -> None:
-        self.agent = agent
-        self.messages = messages
-        #: How many of them are from earlier turns.
-        self.past = past
-        self.delegation_id = delegation_id
-        self.label = label
-        self.usage = Usage()
-        self.nudged = False
-        #: Wrong names or malformed arguments in a row.
-        self.mistakes = 0
-        #: How often each exact call was made.
-        self.repeats: dict[str, int] = defaultdict(int)
-        #: How many calls the model has asked for.
-        self.calls = 0
-
-    def new_call_id(self) -> str:
-        """Our own, since servers repeat theirs; the same when the turn is replayed."""
-        self.calls += 1
-        return f"{self.delegation_id or 'd0'}c{self.calls}"
+    #: The turn was stopped, and this delegation with it: a resumed turn makes the delegation again.
+    ended_with_turn: bool = False
 
 
 class TurnPlan(NamedTuple):
-    """What a turn is started with: a new one has nothing behind it."""
+    """What a turn starts with. A new turn has an empty id and nothing to replay."""
 
     session_id: str
-    #: Its place in the session.
+    #: The turn's place in its session.
     number: int
     text: str
-    #: Whether a person can be asked while it runs or later; if not, the answer is no.
+    #: Whether a person can answer a question, now or later; if not, every question counts as denied.
     can_ask: bool = True
-    #: Empty: a new one.
     id: str = ""
     replay: Replay = NOTHING_DONE
 
 
 def is_stopped_by(error: BaseException) -> bool:
-    """Whether an error ends the task that is running, and is nobody's result."""
+    """Whether an error must end the running task, instead of becoming a failed result."""
     if isinstance(error, asyncio.CancelledError):
-        # Whatever is waited for may have been cancelled as well; that is no reason to stop.
+        # The awaited thing may have been cancelled, and not this task; then this task goes on.
         task = asyncio.current_task()
         return task is None or task.cancelling() > 0
     return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
 def _new_id() -> str:
-    """Ids sort by time: turns that run at the same time lie side by side in the file, and share its pages."""
+    """Ids sort by time, so that turns of the same moment share pages of the database file."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
 
 
 class Turn:
-    """Records events and hands them to whoever reads the turn."""
+    """Records the events of one turn and hands them to its reader."""
 
     def __init__(
         self, plan: TurnPlan, journal: Journal, limits: Limits, within: Callable[[float], Within]
@@ -112,31 +84,31 @@ class Turn:
         self.text = plan.text
         self.can_ask = plan.can_ask
         self.limits = limits
-        #: Enters a limit of so many seconds.
+        #: ``async with turn.within(seconds)`` is a time limit.
         self.within = within
         self.resumed = bool(plan.id)
         self.replay = plan.replay
-        #: The person's own words, as far as they are still in the conversation.
+        #: What the person wrote in the turns that the root agent is shown, this one included.
         self.user_words = plan.text
         self.rounds = 0
         self.usage = Usage()
-        #: Agents that declined; they are not asked again in this turn.
+        #: Agents that rejected a request; this turn asks them no more.
         self.struck_off: set[str] = set()
         self.tool_calls: dict[str, int] = defaultdict(int)
-        #: Questions that have to be decided before the turn can go on.
+        #: Ids of the questions that a person must decide before the turn can go on.
         self.waiting_for: list[str] = []
         #: Running delegations, and those that the person stopped.
         self.delegations: dict[str, asyncio.Task[object] | None] = {}
         self.stopped: set[str] = set()
-        #: The storage failed: nothing more is written, so that the turn can be resumed from what is there.
+        #: Set when the storage failed. Then nothing more is written, and the turn can be resumed later.
         self.error: StorageError | None = None
         self._started = time.monotonic()
         self._model_calls = 0
         self._seq = self.replay.last_seq
         self._journal = journal
-        #: What happened since it was started or resumed, without the pieces of streamed text.
+        #: Events since the start or the resume, without the pieces of streamed text.
         self.log: list[Event] = []
-        #: Events that are written, and that nobody has read.
+        #: Events that are written and not yet read.
         self.unread: deque[Event] = deque()
         self._unwritten = 0
         self._news: asyncio.Future[None] | None = None
@@ -147,7 +119,7 @@ class Turn:
         return Stamp(self.session_id, self.id, self._seq, author, delegation_id, time.time())
 
     def record(self, event: Event, *, sync: bool = False) -> None:
-        """Have the event written; it is shown once it is, never before, and never twice."""
+        """Write the event in the journal's next commit; the reader gets it after that, and only once."""
         if self.error is not None:
             raise self.error
         if self.resumed and self.replay.has(event):
@@ -157,26 +129,33 @@ class Turn:
         if not isinstance(event, TextStreamed):
             self.log.append(event)
 
-    def show(self, event: Event) -> None:
-        """Hand on an event that was written together with something else."""
+    def record_with(self, event: EventT, write: Callable[[EventT], bool]) -> bool:
+        """Record an event that ``write`` stores at once, together with a row of its own.
+
+        False when ``write`` stored nothing; then the event did not happen.
+        """
+        self.flush()
+        if not write(event):
+            return False
         self.log.append(event)
         self.unread.append(event)
         self._wake()
+        return True
 
     async def settle(self) -> None:
-        """Go on only when all that was recorded is written: before an effect, and before a model is paid."""
+        """Wait until every recorded event is written: before an effect, and before a paid model call."""
         task = asyncio.current_task()
         if task is not None and task.cancelling():
-            # Some tool has kept for itself that it was to stop.
+            # A tool swallowed its cancellation.
             raise asyncio.CancelledError
         if self._unwritten:
-            # The journal's commit is due before this task is again.
+            # The journal commits before the event loop resumes this task.
             await asyncio.sleep(0)
         if self.error is not None:
             raise self.error
 
     def flush(self) -> None:
-        """Have all that was recorded written at once."""
+        """Write every recorded event now."""
         if self._unwritten:
             self._journal.commit()
         if self.error is not None:
@@ -197,12 +176,12 @@ class Turn:
 
     def _wake(self) -> None:
         news, self._news = self._news, None
-        # A reader that went away has cancelled it.
+        # A reader that left has cancelled the future.
         if news is not None and not news.done():
             news.set_result(None)
 
     async def has_news(self) -> bool:
-        """Wait for events to be written and unread; False when the turn is closed, or the storage failed."""
+        """Wait for an unread event; False when the turn is closed or the storage failed."""
         while not self.unread:
             if self.error is not None or (self._closed and not self._unwritten):
                 return False
@@ -211,7 +190,7 @@ class Turn:
         return True
 
     def spend_model_call(self) -> None:
-        """Count a model call, and refuse one that the limits no longer allow."""
+        """Count a model call; raise ``LimitError`` when the limits allow no more."""
         limits, used = self.limits, self.usage.input_tokens + self.usage.output_tokens
         if self._model_calls >= limits.model_calls:
             raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
@@ -222,11 +201,11 @@ class Turn:
         self._model_calls += 1
 
     def count_past_call(self) -> None:
-        """Count a model call that was paid for before the turn was resumed."""
+        """Count a model call that was made before the turn was resumed."""
         self._model_calls += 1
 
     def count_past(self, delegation_id: str) -> None:
-        """Count what a delegation used that was over before the turn was resumed."""
+        """Count the calls of a delegation that ended before the turn was resumed."""
         self._model_calls += self.replay.model_calls[delegation_id]
         for tool in self.replay.tool_calls.get(delegation_id, ()):
             self.tool_calls[tool] += 1
@@ -238,3 +217,53 @@ class Turn:
     @property
     def seconds_left(self) -> float:
         return self.limits.seconds - self.replay.milliseconds / 1000
+
+
+class AgentRun:
+    """One agent at work in one turn: its context with its label, and the calls it has made.
+
+    Every step of the agent gets this object, and through it the turn.
+    """
+
+    def __init__(
+        self,
+        turn: Turn,
+        agent: Agent,
+        messages: list[Message],
+        delegation_id: str = "",
+        label: Label = CLEAN,
+        past: int = 0,
+    ) -> None:
+        self.turn = turn
+        self.agent = agent
+        self.messages = messages
+        #: How many of the messages are from earlier turns.
+        self.past = past
+        #: Empty for the root agent.
+        self.delegation_id = delegation_id
+        self.label = label
+        self.usage = Usage()
+        self.nudged = False
+        #: Wrong names or malformed arguments in a row.
+        self.mistakes = 0
+        #: How often the agent made each exact call.
+        self.repeats: dict[str, int] = defaultdict(int)
+        #: How many calls the model has asked for.
+        self.calls = 0
+
+    def stamp(self) -> Stamp:
+        """The stamp of the next event that this agent causes."""
+        return self.turn.stamp(self.agent.name, self.delegation_id)
+
+    def new_call_id(self) -> str:
+        """An id of our own, since servers repeat theirs; a replayed turn gives the same ids."""
+        self.calls += 1
+        return f"{self.delegation_id or 'd0'}c{self.calls}"
+
+
+class ToolStep(NamedTuple):
+    """One tool call on its way from the model to the tool: every check gets it."""
+
+    run: AgentRun
+    tool: Tool
+    call: ToolCall

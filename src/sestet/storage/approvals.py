@@ -60,28 +60,30 @@ class ApprovalStore:
         self._database = database
         self._journal = journal
 
-    def ask(self, event: ApprovalRequested, pattern: JsonObject) -> None:
-        """Write the question with its event: either both are there, or neither."""
+    def ask(self, event: ApprovalRequested, pattern: JsonObject) -> bool:
+        """Write the question with its event: both are stored, or neither."""
+        return self._journal.append(event, together_with=lambda: self._insert(event, pattern))
+
+    def _insert(self, event: ApprovalRequested, pattern: JsonObject) -> bool:
         stamp, call = event.stamp, event.call
-        with self._database.transaction():
-            self._database.execute(
-                "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once')",
-                (
-                    event.approval_id,
-                    stamp.session_id,
-                    stamp.turn_id,
-                    stamp.author,
-                    call.name,
-                    canonical(call.arguments),
-                    canonical(pattern),
-                    call_digest(stamp.session_id, call.name, call.arguments),
-                    event.reason,
-                    json.dumps(event.sources),
-                    stamp.at,
-                    event.expires_at,
-                ),
-            )
-            self._journal.insert(event)
+        cursor = self._database.execute(
+            "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once')",
+            (
+                event.approval_id,
+                stamp.session_id,
+                stamp.turn_id,
+                stamp.author,
+                call.name,
+                canonical(call.arguments),
+                canonical(pattern),
+                call_digest(stamp.session_id, call.name, call.arguments),
+                event.reason,
+                json.dumps(event.sources),
+                stamp.at,
+                event.expires_at,
+            ),
+        )
+        return cursor.rowcount == 1
 
     def get(self, approval_id: str) -> Question | None:
         row = self._database.execute("SELECT * FROM approvals WHERE id = ?", (approval_id,)).fetchone()
@@ -126,16 +128,16 @@ class ApprovalStore:
         return question
 
     def use(self, approval_id: str, intent: ToolCalled) -> bool:
-        """Spend an approval on exactly this call, with the intent; False when it is not good for it."""
+        """Spend an approval on exactly this call, with its intent; False when it is for another call."""
+        return self._journal.append(intent, sync=True, together_with=lambda: self._spend(approval_id, intent))
+
+    def _spend(self, approval_id: str, intent: ToolCalled) -> bool:
         digest = call_digest(intent.stamp.session_id, intent.call.name, intent.call.arguments)
-        with self._database.transaction(sync=True):
-            cursor = self._database.execute(
-                """UPDATE approvals SET state = 'used'
-                   WHERE id = ? AND state = 'approved' AND digest = ? AND expires_at > ?""",
-                (approval_id, digest, time.time()),
-            )
-            if cursor.rowcount == 1:
-                self._journal.insert(intent)
+        cursor = self._database.execute(
+            """UPDATE approvals SET state = 'used'
+               WHERE id = ? AND state = 'approved' AND digest = ? AND expires_at > ?""",
+            (approval_id, digest, time.time()),
+        )
         return cursor.rowcount == 1
 
     def overtake(self, approval_id: str) -> None:

@@ -6,7 +6,7 @@ What all running turns record within one round of the event loop is written in o
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
 from sestet.core.errors import StorageError
@@ -75,6 +75,10 @@ class Writer(Protocol):
     def on_failed(self, error: StorageError) -> None: ...
 
 
+class _NothingWrittenError(StorageError):
+    """Rolls a transaction back whose other row could not be written."""
+
+
 class _Staged(NamedTuple):
     event: Event
     writer: Writer | None
@@ -97,11 +101,19 @@ class Journal:
         self._staged.append(_Staged(event, writer))
         self._sync = self._sync or sync
 
-    def append(self, event: Event) -> None:
-        """Write one event at once; when this returns, a killed process no longer loses it."""
-        error = self._try_to_write([_Staged(event, None)], sync=False)
+    def append(
+        self, event: Event, *, sync: bool = False, together_with: Callable[[], bool] | None = None
+    ) -> bool:
+        """Write one event now; when this returns, a killed process no longer loses it.
+
+        ``together_with`` writes a row in the same transaction. When it returns False, nothing is written.
+        """
+        error = self._try_to_write([_Staged(event, None)], sync, together_with)
+        if isinstance(error, _NothingWrittenError):
+            return False
         if error is not None:
             raise error
+        return True
 
     def commit(self) -> None:
         """Write what is staged, all of it in one transaction, and tell whoever staged it."""
@@ -119,9 +131,13 @@ class Journal:
             part = [each for each in staged if each.event.stamp.turn_id == turn_id]
             _tell(part, self._try_to_write(part, sync))
 
-    def _try_to_write(self, staged: list[_Staged], sync: bool) -> StorageError | None:
+    def _try_to_write(
+        self, staged: list[_Staged], sync: bool, together_with: Callable[[], bool] | None = None
+    ) -> StorageError | None:
         try:
             with self._database.transaction(sync=sync):
+                if together_with is not None and not together_with():
+                    raise _NothingWrittenError
                 settled = self._write(staged)
         except StorageError as error:
             return error
@@ -163,10 +179,6 @@ class Journal:
             self._database.execute_many("UPDATE turns SET state = ? WHERE id = ?", states)
         self._database.execute_many(_INSERT, rows)
         return [turn_id for _, turn_id in states]
-
-    def insert(self, event: Event) -> None:
-        """Write one event inside a transaction of the caller's."""
-        self._database.execute(_INSERT, _columns(event))
 
     def _open_turns(self, started: list[TurnStarted]) -> None:
         self._database.execute_many(

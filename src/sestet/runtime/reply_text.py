@@ -1,10 +1,10 @@
-"""Reads what a model wrote: a rejection, or a hand-over that was announced and not made."""
+"""Reads the text of a model's reply: a rejection, or a hand-over that it announces but did not make."""
 
 import re
 
 REJECT = "[REJECT]"
 
-# Decoration that models put around the marker.
+# Characters that models put around the marker.
 _DECORATION = " \t\r\n*_`>\"'#"
 # A promise, a verb of handing over, and the rest of that sentence.
 _ANNOUNCED = (
@@ -30,14 +30,14 @@ def announces_transfer(text: str, agent_names: tuple[str, ...]) -> bool:
 
 
 class RejectFilter:
-    """Holds streamed text back until it is certain that it is not a rejection."""
+    """Holds streamed text back until it cannot be a rejection any more."""
 
     def __init__(self) -> None:
         self._held = ""
         self._open = False
 
     def feed(self, piece: str) -> str:
-        """What may be shown of the text so far and was not shown yet."""
+        """The part of the text so far that may be shown now."""
         if self._open:
             return piece
         self._held += piece
@@ -48,5 +48,5 @@ class RejectFilter:
         return self._held
 
     def rest(self) -> str:
-        """What was held back and turned out to be harmless, once the text is whole."""
+        """The text still held back when the reply ends; nothing of a rejection."""
         return "" if self._open or rejection(self._held) is not None else self._held
