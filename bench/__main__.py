@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench.children import ChildError, export_tree, read_filesystem, take_figure, take_ingest
-from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry
+from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry, before
 from bench.graph import draw_graph_table, measure_graph
-from bench.results import Record, compute_figures, draw_table
+from bench.results import Record, compare_with_before, compute_figures, draw_table
 from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
@@ -28,6 +28,10 @@ OTHER_ROUNDS = {"concurrency": 5, "growth": 3, "memory": 3, "prompt": 1}
 def main() -> int:
     options = _parser().parse_args()
     entries = _chosen(options.only)
+    if options.before:
+        if not (options.before / "requirements.lock").is_file():
+            raise SystemExit(f"{options.before} is not a checkout of Sestet: it has no requirements.lock")
+        entries.append(before(str(options.before)))
     started, load = time.monotonic(), os.getloadavg()
     if read_filesystem() in ("tmpfs", "ramfs"):
         _say("build/ lies in memory, so Sestet's journal is not on a disk: its figures flatter it")
@@ -65,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     names = ", ".join(entry.name for entry in ENTRIES)
     parser.add_argument("--only", default="", metavar="NAMES", help=f"some of: {names}")
+    parser.add_argument("--before", type=Path, metavar="DIR", help="also measure another checkout of Sestet")
     parser.add_argument("--rounds", type=int, default=7, metavar="N", help="default: 7")
     parser.add_argument("--json", action="store_true", help="print the JSON instead of the table")
     parser.add_argument(
@@ -156,6 +161,7 @@ def _report(records: Sequence[Record], rounds: int, load: Sequence[float]) -> di
     return {
         **compute_figures(records),
         "with_own_fs_list": compute_figures(records, SESTET_FILES),
+        "now_to_before": compare_with_before(records),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "rounds": rounds,
         "machine": {

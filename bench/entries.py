@@ -19,12 +19,20 @@ class Entry:
     kind: Literal["floor", "sestet", "peer"] = "peer"
     #: The name of the virtual environment, when it is another entry's.
     venv: str = ""
+    #: Another checkout of Sestet; empty: this one.
+    checkout: str = ""
 
 
 FLOOR = Entry("floor", "bench.own.floor", kind="floor")
 SESTET = Entry("sestet", "bench.own.sestet", "sestet", kind="sestet")
 #: Sestet calling its own tool, which reads a real directory, instead of the function that all others call.
 SESTET_FILES = Entry("sestet-files", "bench.own.sestet_files", "sestet", kind="sestet", venv="sestet")
+
+
+def before(checkout: str) -> Entry:
+    """An older Sestet, measured in the same run."""
+    return Entry("sestet-before", "bench.own.sestet", "sestet", kind="sestet", checkout=checkout)
+
 
 PEERS = (
     Entry(

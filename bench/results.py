@@ -92,6 +92,13 @@ def compute_figures(records: Sequence[Record], of: Entry = SESTET) -> dict[str, 
     return figures
 
 
+def compare_with_before(records: Sequence[Record]) -> dict[str, float]:
+    """Each raw value of Sestet divided by that of an older checkout; empty when there was none."""
+    medians = {record.entry.name: record.medians() for record in records}
+    now, before = medians.get(SESTET.name, {}), medians.get("sestet-before", {})
+    return {bar.raw: now[bar.raw] / before[bar.raw] for bar in BARS if bar.raw in now and bar.raw in before}
+
+
 def draw_table(records: Sequence[Record]) -> str:
     """One row for each contestant, then Sestet's figures beside their bars, as a table in markdown."""
     figures = compute_figures(records)
@@ -102,6 +109,7 @@ def draw_table(records: Sequence[Record]) -> str:
     rows = [
         ["", "version", *(bar.heading for bar in BARS)],
         *(_row(record) for record in records),
+        *_change(compare_with_before(records)),
         ["the leanest peer", "", *(_leanest(records, bar) for bar in BARS)],
         ["Sestet's figure", "", *(_figure(bar, figures[bar.key]) for bar in BARS)],
         ["bar", "", *(_limit(bar) for bar in BARS)],
@@ -113,6 +121,11 @@ def draw_table(records: Sequence[Record]) -> str:
         for figure, reason in record.problems.items()
     ]
     return "\n".join([*_aligned(rows), *([""] if notes else []), *notes])
+
+
+def _change(ratios: Mapping[str, float]) -> list[list[str]]:
+    cells = (f"{ratios[bar.raw]:.2f}" if bar.raw in ratios else "—" for bar in BARS)
+    return [["now ÷ before", "", *cells]] if ratios else []
 
 
 def _row(record: Record) -> list[str]:

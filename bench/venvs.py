@@ -39,8 +39,10 @@ def make_venv(entry: Entry) -> None:
     python = str(find_python(entry))
     if entry.kind == "sestet":
         # As the set-up of a checkout does it: wheels from the lock, and an editable install of what is here.
-        _run([python, *_PIP, "--require-hashes", "--only-binary", ":all:", "--requirement", _LOCK])
-        _run([python, *_PIP, "--no-deps", "--no-build-isolation", "--editable", "."])
+        checkout = _checkout(entry)
+        lock = str(checkout / _LOCK)
+        _run([python, *_PIP, "--require-hashes", "--only-binary", ":all:", "--requirement", lock])
+        _run([python, *_PIP, "--no-deps", "--no-build-isolation", "--editable", str(checkout)])
     elif entry.requirements:
         _run([python, *_PIP, *entry.requirements])
     _stamp_path(entry).write_text(_stamp(entry), encoding="utf-8")
@@ -59,8 +61,13 @@ def _stamp_path(entry: Entry) -> Path:
 
 
 def _stamp(entry: Entry) -> str:
-    lock = (ROOT / _LOCK).read_text(encoding="utf-8") if entry.kind == "sestet" else ""
-    return json.dumps([sys.version, str(ROOT), entry.requirements, lock])
+    checkout = _checkout(entry)
+    lock = (checkout / _LOCK).read_text(encoding="utf-8") if entry.kind == "sestet" else ""
+    return json.dumps([sys.version, str(checkout), entry.requirements, lock])
+
+
+def _checkout(entry: Entry) -> Path:
+    return Path(entry.checkout).resolve() if entry.checkout else ROOT
 
 
 def _run(command: Sequence[str]) -> str:
