@@ -88,7 +88,7 @@ async def test_the_kind_of_an_event_tells_a_reader_and_the_type_checker_what_it_
 async def test_an_added_tool_that_nobody_owns_is_loud(tmp_path: Path) -> None:
     async with sestet.open({}, model=sestet.ScriptedModel(), home=tmp_path, tools=[weather_now]) as app:
         assert [tool.name for tool in app.unmatched] == ["weather_now"]
-        assert app.warnings == ("the tool 'weather_now' belongs to no agent, so nobody can use it",)
+        assert app.warnings == ("the tool 'weather_now' belongs to no agent, so no agent can call it",)
         assert "`weather_now`" in app.root.instruction
 
 
@@ -215,7 +215,7 @@ async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_
         events = app.run_turn("s1", "hello")
         first = await anext(events)
         while_running = app.unfinished_turns()
-        # What a killed process leaves behind: the turn's beginning, and nobody at work on it.
+        # A killed process leaves the beginning of a turn, and no lock.
         app.journal.append(TurnStarted(first.stamp._replace(session_id="s2", turn_id="cut"), "hello"))
         offered = app.unfinished_turns()
         async for _ in events:

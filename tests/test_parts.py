@@ -1,4 +1,4 @@
-"""What the settings mean for every turn, where the model is small or in this process."""
+"""Settings for a small or local model, and their effect on every turn."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_the_result_of_a_tool_takes_at_most_a_quarter_of_a_local_models_context(
         ({}, ()),
         (LOCAL, AGENTS),
         ({"agents": {"vault": {"provider": "local", "model": "m"}}}, ("vault",)),
-        # Whoever does what a small orchestrator says has to be asked about as well.
+        # Agents that work for a small orchestrator count as small too.
         ({**LOCAL, "agents": {"vault": {"provider": "big", "model": "m"}}, "providers": {"big": {}}}, AGENTS),
     ],
 )

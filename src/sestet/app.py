@@ -112,9 +112,9 @@ class App:
         return self.root.name in self._policy.careful
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
-        """Everything that happens between the person's message and the reply, as it happens.
+        """The events of one turn, from the person's message to the reply, as they happen.
 
-        A call that a person has to approve pauses the turn; with ``can_ask=False`` it is denied.
+        A call that needs an approval pauses the turn; with ``can_ask=False`` it is denied.
         """
         return self._runner.run_turn(session_id, text, can_ask=can_ask)
 
@@ -124,13 +124,13 @@ class App:
 
     @cached_property
     def background(self) -> "Background":
-        """The work behind the conversation."""
+        """Observing, reflecting and extracting, between turns."""
         from sestet.background import Background
 
         return Background(self.settings, self._database, self._locks, self.models)
 
     def wake(self) -> None:
-        """Let the work behind the conversation go on, if there is any."""
+        """Start the background work, if there is any."""
         self.background.wake()
         if self.embedding:
             self.embedding.wake()
@@ -141,7 +141,7 @@ class App:
             self.embedding.wake()
 
     def standing_tool(self, question: Question) -> Tool | None:
-        """The tool of a question, if an answer may hold for its later calls; None: for this one only."""
+        """The question's tool if a standing answer is possible; None: only this one call can be approved."""
         tool = next((tool for tool in self.tools if tool.name == question.tool), None)
         return None if tool is None or asks_every_time(tool, question.agent, self._policy) else tool
 
@@ -159,7 +159,7 @@ class App:
         await self._runner.abandon_turn(turn_id)
 
     def unfinished_turns(self) -> list[TurnRow]:
-        """Turns that wait for a decision or were cut off, but none that is still running somewhere."""
+        """Turns that wait for a decision or were cut off; not those that still run, in any process."""
         rows = self.journal.open_turns()
         return [row for row in rows if row.state == "paused" or self._locks.is_free(row.session_id)]
 
@@ -172,15 +172,15 @@ class App:
         return self._runner.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """Let the work behind the conversation finish its present step, and begin no other."""
+        """Let the background work finish its current step, and start no other."""
         if "background" in self.__dict__:
             await self.background.close()
-        # What is observed last is embedded too, so this ends last.
+        # The last observations are embedded too, so embedding closes last.
         if self.embedding:
             await self.embedding.close()
 
     def release(self) -> None:
-        """Let go of the sessions that are held, and of the turns that run in them."""
+        """Cut off the running turns and release their sessions."""
         self._runner.cut_off()
         self._locks.close()
 
@@ -217,7 +217,7 @@ async def open(
         app = App(settings, database, additions, peers)
         stack.callback(app.release)
         stack.push_async_callback(app.rest)
-        # The person comes first: this is made and begun when they are waited for.
+        # Background work starts after the caller has its app.
         waking = asyncio.get_running_loop().call_soon(app.wake)
         stack.callback(waking.cancel)
         yield app
@@ -241,7 +241,7 @@ async def _load_peers(settings: Settings) -> "LoadedPeers | None":
     if not settings.a2a.enabled or not settings.agent.multi_agent:
         return None
     for entry in settings.a2a.remote_agents:
-        # Requests that are meant for a specialist here must never go to a stranger.
+        # A request for one of our specialists must never go to another machine.
         if normalise_name(entry.name) in NAMES:
             raise ConfigError(
                 [f"a2a.remoteAgents: '{entry.name}' is the name of a specialist; choose another"]
@@ -253,6 +253,6 @@ async def _load_peers(settings: Settings) -> "LoadedPeers | None":
 
 def _warnings(unmatched: tuple[Tool, ...], peers: "LoadedPeers | None") -> tuple[str, ...]:
     ownerless = tuple(
-        f"the tool '{tool.name}' belongs to no agent, so nobody can use it" for tool in unmatched
+        f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched
     )
     return (*ownerless, *(peers.warnings if peers else ()))

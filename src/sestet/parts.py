@@ -1,4 +1,4 @@
-"""The parts of an assistant that follow from its settings: tools with their services, limits, policy."""
+"""Builds the parts of an assistant from its settings: tools with their services, limits, policy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +34,7 @@ from sestet.storage.predicates import Predicates
 
 @record
 class Additions(Values):
-    """What a program that embeds the assistant adds to it."""
+    """Tools, specialists and a model that an embedding program or a plug-in adds."""
 
     tools: Sequence[Tool] = ()
     specs: Sequence[AgentSpec] = ()
@@ -59,7 +59,7 @@ def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
 def available_tools(
     settings: Settings, database: Database, embedding: Embedding | None = None, added: Iterable[Tool] = ()
 ) -> tuple[Tool, ...]:
-    """Every tool of every room whose services the settings switch on, then those that a program adds."""
+    """Every tool of every room whose services are switched on, then the added tools."""
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
@@ -86,7 +86,7 @@ def available_tools(
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
-    """Whoever added it is told what is missing: nobody else could give it."""
+    """Raise if an added tool needs a service that this assistant does not have."""
     if (bound := tool.bind(services)) is not None:
         return bound
     lacking = (need for need in tool.needs if need is not CallInfo and need not in services)
@@ -98,7 +98,7 @@ def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
 
 
 def prompt_profile(settings: Settings) -> PromptProfile:
-    """How much the agents are told about their work."""
+    """How long the agents' instructions are."""
     profile = settings.agent.prompt_profile
     if profile != "auto":
         return profile
@@ -142,17 +142,17 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
-    """What is blocked, what is allowed, and whose every change is asked about."""
+    """The owner's policy. Agents with a small model are asked about before every change."""
     allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
-    # Whoever works for a small model does what it has asked for.
+    # Specialists of a small orchestrator do what it asks, so they count as small too.
     careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
     return Policy(settings.policy.block, tuple(allowed), careful)
 
 
 def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
-    """What sends sure requests straight to their owner, if that is wished for."""
+    """The fast route, if the settings switch it on."""
     wanted = settings.agent.fast_route
-    # Without a model to save the call of, there is nothing to be gained.
+    # The built-in model routes in the same way, so there is no call to save.
     if wanted == "off" or not models.is_real(root.name):
         return None
     return FastRoute(lambda: models.router, only_measured=wanted == "auto")

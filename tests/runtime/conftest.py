@@ -33,13 +33,13 @@ async def fs_list(path: str = ".") -> str:
 
 @tool(risk="safe", effect="none", recovery="pure")
 async def fs_fail() -> str:
-    """Always fails in a way the tool foresaw."""
+    """Always fails with a ToolError."""
     raise ToolError("the disk is not there")
 
 
 @tool(risk="safe", effect="none", recovery="pure")
 async def fs_crash() -> str:
-    """Always fails in a way nobody foresaw."""
+    """Always fails with an unexpected exception."""
     raise KeyError("oops")
 
 
@@ -96,7 +96,7 @@ async def payment_send(payee: str, amount: int) -> str:
 
 NO_POLICY = Policy()
 
-#: What the tools with an effect have done, in the test that is running.
+#: The effects of the tools in the running test.
 SENT: list[str] = []
 WRITTEN: list[tuple[str, str]] = []
 
@@ -142,7 +142,7 @@ class Conversation(Protocol):
 
 
 class Talk:
-    """Runs turns and keeps what happened."""
+    """Runs turns and returns their events."""
 
     def __init__(
         self, model: ScriptedModel, runner: Runner, journal: Journal, approvals: ApprovalStore
@@ -153,7 +153,7 @@ class Talk:
         self.approvals = approvals
 
     async def say(self, text: str, session_id: str = "s1", *, can_ask: bool = True) -> list[Event]:
-        """A turn that uses the script up."""
+        """Run a turn, and check that the whole script was used."""
         events = await self.begin(text, session_id, can_ask=can_ask)
         await self.model.close()
         return events

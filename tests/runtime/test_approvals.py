@@ -180,7 +180,7 @@ async def test_an_approval_is_good_for_the_exact_call_alone(talk: Conversation, 
     conversation = talk(ScriptedModel(script(WRITE, "I may not.")))
     paused = await conversation.begin("write it")
     conversation.approvals.decide(questions(paused)[0], "approve")
-    # Somebody who can write to the journal changes what is to be written.
+    # An attacker with access to the journal changes the recorded call.
     database.execute("UPDATE events SET data = replace(data, 'a.txt', 'z.txt')")
 
     resumed = await conversation.resume(paused)

@@ -1,4 +1,4 @@
-"""What each agent is shown: its own work, and nothing of anybody else's."""
+"""Each agent is shown its own work, and nothing of the other agents."""
 
 from sestet.core.event import DelegationFinished, ModelCalled, TurnFinished
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
@@ -71,7 +71,7 @@ async def test_one_specialist_never_sees_what_another_one_found(talk: Conversati
 async def test_instruction_and_tools_of_the_orchestrator_are_the_same_in_every_request(
     talk: Conversation,
 ) -> None:
-    """Vendors' prompt caches hit only on what does not change."""
+    """A vendor's prompt cache only hits when the beginning of the prompt stays the same."""
     script = {
         "orchestrator": [transfer("operator", reply=True), "hi", transfer("operator"), "done"],
         "operator": ["[REJECT] no", "ok"],

@@ -1,4 +1,4 @@
-"""Whatever a tool or a model raises or returns becomes a typed result, and the rest of the turn goes on."""
+"""Anything that a tool or a model raises or returns becomes a typed result, and the turn goes on."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
@@ -19,7 +19,7 @@ from tests.runtime.transcript import transcript, transfer
 
 
 class Panic(BaseException):
-    """What extensions in other languages raise when they give up."""
+    """An exception of the kind that native extensions raise."""
 
 
 class SpeechlessError(Exception):
@@ -41,7 +41,7 @@ ERRORS = [
 
 
 class RaisingModel(ScriptedModel):
-    """The operator's model gives up with something."""
+    """The operator's model raises the given exception."""
 
     def __init__(self, script: Mapping[str, list[ScriptItem]], error: BaseException) -> None:
         super().__init__(script)
@@ -55,7 +55,7 @@ class RaisingModel(ScriptedModel):
 
 
 def both(operator: list[ScriptItem]) -> dict[str, list[ScriptItem]]:
-    """Two specialists at the same time; what happens to one of them is no matter of the other."""
+    """Two specialists at the same time; the failure of one must not affect the other."""
     return {
         "orchestrator": [[transfer("operator"), transfer("planner")], "done"],
         "operator": operator,
@@ -76,7 +76,7 @@ def tool_result(events: list[Event]) -> ToolFinished:
 async def test_whatever_a_tool_raises_is_told_to_its_model(talk: Conversation, error: BaseException) -> None:
     @tool(risk="safe", effect="none", recovery="pure")
     async def fs_odd() -> str:
-        """Gives up."""
+        """Raises."""
         raise error
 
     model = ScriptedModel(both([ToolCall("fs_odd"), "It failed."]))
@@ -94,7 +94,7 @@ async def test_whatever_a_tool_raises_is_told_to_its_model(talk: Conversation, e
 async def test_a_result_that_is_no_json_is_an_error_of_its_tool(talk: Conversation, value: object) -> None:
     @tool(risk="safe", effect="none", recovery="pure")
     async def fs_odd() -> str:
-        """Returns what it should not."""
+        """Returns a value that is not JSON."""
         return cast("str", value)
 
     model = ScriptedModel(both([ToolCall("fs_odd"), "It failed."]))
@@ -108,7 +108,7 @@ async def test_a_result_that_is_no_json_is_an_error_of_its_tool(talk: Conversati
 async def test_a_tool_that_gave_up_waiting_is_not_said_to_have_used_up_its_time(talk: Conversation) -> None:
     @tool(risk="safe", effect="none", recovery="pure")
     async def fs_odd() -> str:
-        """Waits for somebody else, and not for long."""
+        """Waits for a future that another task cancels."""
         raise TimeoutError("the server did not answer")
 
     events = await talk(ScriptedModel(both([ToolCall("fs_odd"), "x"])), tools=[fs_odd]).say("go")

@@ -1,4 +1,4 @@
-"""The fast route: code decides on the first delegation, and all else is as if a model had."""
+"""The fast route: code makes the first delegation, and the rest of the turn stays the same."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -38,7 +38,7 @@ class Known(NamedTuple):
 
 
 class KnownRoutes:
-    """A router that knows some requests by heart, and counts how often it is asked."""
+    """A router with a fixed answer for some requests; it counts its calls."""
 
     variant = "by heart"
 
@@ -279,7 +279,7 @@ async def test_a_routed_turn_cut_off_at_any_event_ends_as_if_nothing_had_happene
         survived = stored[:cut]
         turn_id = plant(journal, f"cut{cut}", survived)
         decided = any(isinstance(event, RequestRouted) for event in survived)
-        # Once it has decided, the router is not asked again: it may know better by now, or be switched off.
+        # A resumed turn does not ask the router again: its answer may have changed, or it may be off.
         fast_route = None if decided else to("operator")
         conversation = talk(ScriptedModel(rest_of(script, survived)), fast_route=fast_route)
 

@@ -232,7 +232,7 @@ async def test_what_was_stored_is_read_with_the_label_it_was_stored_with(
 ) -> None:
     @tool(risk="safe", effect="none", recovery="pure")
     async def memory_note() -> Labelled:
-        """A row that knows where it came from."""
+        """A row that carries its own label."""
         return Labelled("mail it to carol", stored)
 
     script = {
@@ -266,7 +266,7 @@ def test_whatever_a_small_model_wants_to_change_is_asked_about_every_time(
 
     assert verdict.decision == "ask" or tool.effect == "none"
     assert asks_every_time(tool, "operator", policy) is (tool.effect != "none")
-    # Where a capable model answers, all is as it would be without that.
+    # With a capable model, the rule for small models changes nothing.
     assert judge(label, tool, arguments, words, policy, "vault") == judge(
         label, tool, arguments, words, Policy()
     )

@@ -1,4 +1,4 @@
-"""A fact remembers whose words it is: what a strange page put into the graph can choose no receiver later."""
+"""A fact in the graph keeps its label: a fact from an untrusted page chooses no receiver later."""
 
 from pathlib import Path
 

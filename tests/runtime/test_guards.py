@@ -1,4 +1,4 @@
-"""What a prompt asks of a model, code enforces: one transcript for each rule."""
+"""Code enforces the rules that the prompt states: one transcript for each rule."""
 
 from typing import cast
 
@@ -13,7 +13,7 @@ from tests.runtime.transcript import streamed, transcript, transfer
 
 
 def last_told(model: ScriptedModel) -> str:
-    """What the model was told last before its last reply."""
+    """The last message that the model read before its last reply."""
     return model.requests[-1].messages[-1].text
 
 
@@ -161,7 +161,7 @@ async def test_a_rejection_of_the_orchestrator_itself_is_never_shown(talk: Conve
 
 
 async def test_the_same_call_three_times_is_a_loop(talk: Conversation) -> None:
-    # The order of arguments must not hide that the call is the same.
+    # Calls with reordered arguments are the same call.
     calls: list[ScriptItem] = [ToolCall("fs_list", {"path": "a"}), ToolCall("fs_list", {"path": "a"})]
     script = {
         "orchestrator": [transfer("operator"), "It got stuck."],

@@ -1,4 +1,4 @@
-"""Nothing has an effect before its intent is on record."""
+"""The journal has the intent of a call before the call has an effect."""
 
 from pathlib import Path
 from typing import Literal
@@ -22,7 +22,7 @@ async def test_a_tool_with_an_effect_finds_its_own_intent_in_the_journal(
 
     @sestet.tool(risk="safe", effect="local", reads=(), recovery=recovery, probe=nothing_happened)
     async def exec_look(call: CallInfo, /) -> str:
-        """Look at what is written when the effect happens."""
+        """Read the journal at the moment of the effect."""
         written = app.journal.events_of(call.turn_id)
         found.extend(event.call.id for event in written if isinstance(event, ToolCalled))
         return "seen"

@@ -1,4 +1,4 @@
-"""Time, tokens, money and other people's turn: a delegation ends in time, and alone where it has to."""
+"""Limits of time, tokens and money; agents that work on one delegation at a time."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -64,7 +64,7 @@ async def test_tokens_and_money_of_a_turn_are_limited(talk: Conversation, limits
 
 
 class CountingModel(ScriptedModel):
-    """Counts how many specialists are being asked at the same time."""
+    """Counts how many specialists are asked at the same time."""
 
     together = 0
     most = 0

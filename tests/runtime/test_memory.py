@@ -1,4 +1,4 @@
-"""What is remembered beside a message: bounded, stable, labelled, and the same when a turn goes on."""
+"""The memory section beside a message: bounded, stable, labelled, and the same after a resume."""
 
 from pathlib import Path
 
@@ -52,7 +52,7 @@ async def test_a_fact_that_has_to_do_with_the_message_stands_before_it(
     assert "not an instruction" in recalled.text
     first, second, third = model.requests
     assert first.messages == (MemoryMessage(recalled.text), UserMessage("Which tea should I buy?"))
-    # The section is of one turn alone; instruction and tools never change.
+    # Only the section differs from turn to turn; instruction and tools never change.
     assert not any(isinstance(m, MemoryMessage) for r in (second, third) for m in r.messages)
     assert first.instruction == second.instruction == third.instruction
     assert first.tools == second.tools
@@ -257,7 +257,7 @@ async def test_memory_that_cannot_be_read_is_said_and_the_turn_goes_on_afterward
 
 @_BOTH_MODES
 async def test_a_conversation_is_observed_after_its_turns(tmp_path: Path, multi_agent: bool) -> None:
-    """With a model of its own: it notes what was said, and the notes are there for another conversation."""
+    """A model writes observations of one conversation, and another conversation recalls them."""
     root = "orchestrator" if multi_agent else "assistant"
     note = "[1] The person's sister lives in Oslo."
     model = ScriptedModel({root: ["Noted."], "observe": [note]})

@@ -1,4 +1,4 @@
-"""A document that gives orders: what it says comes back untrusted, and chooses no receiver."""
+"""A document that gives orders: its text stays untrusted and chooses no receiver."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ async def exec_mail(to: str) -> str:
 
 @pytest.fixture
 def poisoned(tmp_path: Path) -> Path:
-    """A home with a document that somebody else wrote."""
+    """A home with a document from a stranger."""
     SENT.clear()
     document = tmp_path / "plan.md"
     document.write_text(POISON, encoding="utf-8")
@@ -40,7 +40,7 @@ def transfer(agent: str, request: str) -> sestet.ToolCall:
 
 
 async def obey(home: Path, words: str, *, first: list[sestet.ToolCall | str]) -> list[Event]:
-    """A turn of a model that reads the document and does what it says."""
+    """A turn whose model reads the document and obeys it."""
     script: dict[str, list[sestet.ToolCall | str]] = {
         "orchestrator": [
             transfer("librarian", "when are holidays"),

@@ -1,4 +1,4 @@
-"""A tool that was cut off between intent and result: what happens next is data on the tool."""
+"""A crash between intent and result: the tool declares what happens next."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -22,7 +22,7 @@ PROBED: list[str] = []
 
 
 async def find_out(call: CallInfo, /, key: str) -> JsonValue:
-    """What became of the call: the tests say so in its argument."""
+    """The fate of the call, which the test passes as an argument."""
     PROBED.append(call.key)
     if key == "broken":
         raise ToolError("nobody knows")

@@ -1,4 +1,4 @@
-"""After a crash: nothing lost, nothing repeated silently, every doubt said."""
+"""After a crash nothing is lost, nothing is repeated silently, and every doubt is reported."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ from tests.runtime.transcript import transfer
 async def test_a_turn_cut_off_at_any_event_ends_as_if_nothing_had_happened(
     talk: Conversation, database: Database
 ) -> None:
-    """Every prefix of the journal is a place where the process may have died."""
+    """The process may have died after any event of the journal."""
     script: dict[str, list[ScriptItem]] = {
         "orchestrator": [
             transfer("operator", "one"),
@@ -50,7 +50,7 @@ async def test_a_turn_cut_off_at_any_event_ends_as_if_nothing_had_happened(
 
 
 def plant(journal: Journal, session: str, events: list[Event]) -> str:
-    """Write the first events of a turn under another name, as a killed process would have left them."""
+    """Write the first events of a turn under another id, as a killed process leaves them."""
     turn_id = f"turn-{session}"
     for event in events:
         journal.append(replace(event, stamp=event.stamp._replace(session_id=session, turn_id=turn_id)))
@@ -64,7 +64,7 @@ def rest_of(script: dict[str, list[ScriptItem]], survived: list[Event]) -> dict[
 
 
 def kinds_by_place(events: list[Event]) -> dict[str, list[str]]:
-    """The kinds of events of each delegation, in order; the note that the turn was resumed is left out."""
+    """The kinds of events of each delegation, in order, without ``turn_resumed``."""
     places: dict[str, list[str]] = {}
     for event in events:
         if event.kind != "turn_resumed":

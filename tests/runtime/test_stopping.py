@@ -1,4 +1,4 @@
-"""A turn is stopped at every moment, by everybody who may: it ends once, and lets go of everything."""
+"""A turn that is stopped at any moment ends exactly once and releases its session."""
 
 import asyncio
 from collections import Counter
@@ -16,12 +16,12 @@ from sestet.runtime.runner import Runner
 from tests.runtime.conftest import Conversation, Talk
 from tests.runtime.transcript import transcript, transfer
 
-#: More rounds of the event loop than a turn of these takes.
+#: More rounds of the event loop than these turns take.
 _MOST_ROUNDS = 200
 
 
 class StepwiseModel(ScriptedModel):
-    """Lets the event loop go round between any two pieces."""
+    """Yields to the event loop between any two pieces."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         async for item in super().stream(request):
@@ -31,7 +31,7 @@ class StepwiseModel(ScriptedModel):
 
 @tool(risk="safe", effect="local", reads=(), recovery="unsafe")
 async def fs_slow() -> str:
-    """Takes a while, also to clean up."""
+    """Takes a while to run, and to clean up."""
     try:
         await asyncio.sleep(0)
         return "done"
@@ -52,7 +52,7 @@ def two_at_work(talk: Conversation) -> Talk:
 async def stopped_after(
     rounds: int, conversation: Talk, session_id: str, stop: Callable[[asyncio.Task[None]], object]
 ) -> tuple[list[Event], bool]:
-    """What a reader saw of a turn that was stopped then; and whether it was over before."""
+    """The events of a turn that was stopped at this moment, and whether it had ended before."""
     seen: list[Event] = []
 
     async def read() -> None:
@@ -118,7 +118,7 @@ async def test_a_delegation_that_is_stopped_at_any_moment_does_not_stop_the_turn
 
 @tool(risk="safe", effect="none", reads=(), recovery="pure")
 async def fs_stubborn() -> str:
-    """Keeps for itself that it was to stop."""
+    """Swallows its cancellation."""
     with suppress(asyncio.CancelledError):
         await asyncio.Event().wait()
     return "done all the same"

@@ -122,7 +122,7 @@ async def test_a_long_conversation_begins_with_the_same_words_for_a_while(talk: 
 
     beginnings = [request.messages[0].text for request in model.requests]
 
-    # Twenty turns fit; the next one makes six leave at once.
+    # Twenty turns fit; the next one drops the oldest six.
     changes = sum(before != after for before, after in pairwise(beginnings))
     assert changes == 7
     assert all(sum(len(m.text) for m in request.messages[:-1]) <= 2000 for request in model.requests)

@@ -1,4 +1,4 @@
-"""A turn as a transcript: who, what, in the order in which it happened."""
+"""A turn as a transcript of (author, event)."""
 
 from collections.abc import Iterable
 
@@ -31,7 +31,7 @@ def transfer(agent_name: str, request: str = "do it", *, reply: bool = False) ->
 
 
 def transcript(events: Iterable[Event]) -> list[tuple[str, str]]:
-    """(author, what) of everything but the streamed pieces."""
+    """(author, text) of every event except streamed pieces."""
     return [(event.author, _what(event)) for event in events if not isinstance(event, TextStreamed)]
 
 
