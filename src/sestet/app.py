@@ -30,7 +30,7 @@ from sestet.parts import (
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.runner import Runner
-from sestet.services.embedding.choice import open_embedding
+from sestet.services.embedding.index import open_embedding
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore

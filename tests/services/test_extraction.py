@@ -18,10 +18,9 @@ from sestet.models.scripted import ScriptedModel
 from sestet.services.extraction import Extraction, Mode
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.extractions import ExtractionStore, Fact, ProposalRow
-from sestet.storage.graph import GraphStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.memories import MemoryStore
-from sestet.storage.predicates import Predicates
 from tests.services.extracting import SilentModel
 
 ORIGIN = Origin("s", "t", CLEAN)

@@ -10,9 +10,9 @@ from typing import Literal, TypeAlias, cast
 
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest
+from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
-from sestet.storage.graph import node_key
-from sestet.storage.predicates import Predicates, predicate_name
+from sestet.storage.graph import Predicates, node_key, predicate_name
 
 _log = logging.getLogger(__name__)
 
@@ -84,9 +84,6 @@ class Extraction:
         return self.predicates.names if self._mode == "on" else ()
 
     def _finish_by_rules(self, pending: Pending) -> None:
-        # The patterns are made when the first text is there to be read, not when the program starts.
-        from sestet.services.extraction_rules import find_facts, find_lesson
-
         text = pending.text[:_LONGEST_TEXT]
         found = [*find_facts(text)]
         if pending.source.collection == "learnings":

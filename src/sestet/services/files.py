@@ -10,7 +10,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Values, record
-from sestet.services.walk import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, Opened, open_below, quoted
+from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 
 #: Directories that hold what machines wrote. They are searched only when they are named.
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
@@ -37,7 +37,7 @@ class FileLimits(Values):
 
 
 @record
-class Entry(Values):
+class DirectoryEntry(Values):
     """One name in a directory. A file that cannot be looked at has no size."""
 
     name: str
@@ -51,7 +51,7 @@ class Listing(Values):
     """The first entries of a directory, with the counts of all of them."""
 
     path: str
-    entries: tuple[Entry, ...]
+    entries: tuple[DirectoryEntry, ...]
     directories: int
     others: int
     hidden: int
@@ -129,7 +129,7 @@ class Files:
         with open_below(self._root, path) as opened:
             return _Search(text, glob, self._limits).run(opened)
 
-    def _listing(self, opened: Opened) -> Listing:
+    def _listing(self, opened: OpenedPath) -> Listing:
         with os.scandir(opened.descriptor) as scan:
             entries = sorted(islice(scan, _MOST_SCANNED), key=_directories_first)
             complete = next(scan, None) is None
@@ -156,7 +156,7 @@ class Files:
         if count:
             stream.seek(-1, os.SEEK_CUR)
 
-    def _excerpt(self, opened: Opened, stream: BinaryIO, start: int, lines: int) -> Excerpt:
+    def _excerpt(self, opened: OpenedPath, stream: BinaryIO, start: int, lines: int) -> Excerpt:
         taken: list[bytes] = []
         room, cut = self._limits.read_bytes, False
         while len(taken) < lines and room and (line := stream.readline(room)):
@@ -198,7 +198,7 @@ class _Search:
         self._found: list[Match] = []
         self._seen = self._too_large = self._unreadable = 0
 
-    def run(self, opened: Opened) -> Matches:
+    def run(self, opened: OpenedPath) -> Matches:
         limit = ""
         try:
             if opened.is_directory:
@@ -299,16 +299,16 @@ def _by_name(entry: "os.DirEntry[str]") -> str:
     return entry.name
 
 
-def _entry(directory: int, entry: "os.DirEntry[str]") -> Entry:
+def _entry(directory: int, entry: "os.DirEntry[str]") -> DirectoryEntry:
     if entry.is_dir(follow_symlinks=False):
-        return Entry(entry.name, "directory")
+        return DirectoryEntry(entry.name, "directory")
     try:
         if entry.is_symlink():
-            return Entry(entry.name, "link", target=os.readlink(entry.name, dir_fd=directory))
+            return DirectoryEntry(entry.name, "link", target=os.readlink(entry.name, dir_fd=directory))
         state = entry.stat(follow_symlinks=False)
     except OSError:
-        return Entry(entry.name, "file")
-    return Entry(entry.name, "file" if stat.S_ISREG(state.st_mode) else "special", state.st_size)
+        return DirectoryEntry(entry.name, "file")
+    return DirectoryEntry(entry.name, "file" if stat.S_ISREG(state.st_mode) else "special", state.st_size)
 
 
 def _count_lines(stream: BinaryIO) -> int:

@@ -6,11 +6,10 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
 from sestet.core.record import Values, record
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.storage.full_text import match_any, match_phrase, telling_words
-from sestet.storage.graph import node_key
-from sestet.storage.links import Link, LinkStore
-from sestet.storage.passages import PassageRow, PassageStore, Scope
+from sestet.storage.graph import GraphStore, Link, node_key
+from sestet.storage.passages import PassageRow, PassageStore, SearchScope
 
 #: What can be asked for. What a person asked to be remembered has tools of its own.
 Collection: TypeAlias = Literal["knowledge", "learnings", "observations", "reflections", "documents"]
@@ -75,18 +74,18 @@ class Retrieval:
     def __init__(
         self,
         passages: PassageStore,
-        links: LinkStore | None = None,
-        embedding: Embedding | None = None,
+        graph: GraphStore | None = None,
+        embedding: EmbeddingIndex | None = None,
     ) -> None:
         self._passages = passages
-        self._links = links
+        self._graph = graph
         self._embedding = embedding
 
     async def retrieve(
         self, query: str, limit: int = 5, collections: Sequence[Collection] = (), session_id: str = ""
     ) -> Retrieved:
         """The best passages first; of these collections, or of all."""
-        scope = Scope(tuple(collections) or COLLECTIONS, session_id)
+        scope = SearchScope(tuple(collections) or COLLECTIONS, session_id)
         depth = max(_DEPTH * limit, _LEAST_DEPTH)
         by_words = _ranked(self._passages.match(match_any(query), scope, depth))
         by_meaning, problem = await self._by_meaning(query, scope, depth)
@@ -109,7 +108,9 @@ class Retrieval:
         )
         return Retrieved(tuple(found), problem)
 
-    async def _by_meaning(self, query: str, scope: Scope, limit: int) -> "tuple[dict[int, _Place], str]":
+    async def _by_meaning(
+        self, query: str, scope: SearchScope, limit: int
+    ) -> "tuple[dict[int, _Place], str]":
         """The places of the nearest; without vectors none, and why there are none."""
         if self._embedding is None:
             return {}, ""
@@ -118,9 +119,11 @@ class Retrieval:
         except EmbeddingError as error:
             return {}, str(error)
 
-    def _neighbours(self, query: str, seeds: Sequence[PassageRow], scope: Scope) -> dict[int, _Neighbour]:
+    def _neighbours(
+        self, query: str, seeds: Sequence[PassageRow], scope: SearchScope
+    ) -> dict[int, _Neighbour]:
         """Passages about nodes that the graph links to those that the question and the best passages name."""
-        if self._links is None or not seeds:
+        if self._graph is None or not seeds:
             return {}
         # Earlier texts first: what the question itself names comes before what a passage names.
         texts = (query, *(f"{row.title}\n{row.text}" for row in seeds))
@@ -129,7 +132,10 @@ class Retrieval:
             for name in _names(text):
                 places.setdefault(name, place)
         asked = [name for name, place in places.items() if place == 0]
-        links = [*self._links.of(asked, _MOST_LINKS), *self._links.of(places.keys() - asked, _MOST_LINKS)]
+        links = [
+            *self._graph.links(asked, _MOST_LINKS),
+            *self._graph.links(places.keys() - asked, _MOST_LINKS),
+        ]
         links = [link for link in links if link.other_key not in places]
         links.sort(key=lambda link: (places[link.key], link.predicate, link.other_key))
         found: dict[int, _Neighbour] = {}

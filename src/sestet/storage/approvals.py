@@ -14,9 +14,9 @@ from sestet.storage.journal import Journal
 
 Decision: TypeAlias = Literal["approve", "deny"]
 Scope: TypeAlias = Literal["once", "session", "always"]
-State: TypeAlias = Literal["pending", "approved", "denied", "used"]
+ApprovalState: TypeAlias = Literal["pending", "approved", "denied", "used"]
 
-_STATES: dict[Decision, State] = {"approve": "approved", "deny": "denied"}
+_STATES: dict[Decision, ApprovalState] = {"approve": "approved", "deny": "denied"}
 
 
 @record
@@ -34,7 +34,7 @@ class Question(Values):
     digest: str
     reason: str
     sources: str
-    state: State
+    state: ApprovalState
     asked_at: float
     expires_at: float
     scope: Scope

@@ -1,21 +1,25 @@
 """The one SQLite file: opening it, bringing it up to date, and saying plainly what is wrong with it."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from sestet.core.errors import StorageError
+from sestet.core.label import Label
+from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
-#: How many migrations there are; they are read only where one is missing.
-VERSION = 12
-#: What all of them add up to.
+VERSION = len(MIGRATIONS)
+#: The schema after all migrations, for a new database.
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
+_FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
 #: Of SQLite, and of Python about half a character or a number that no column can hold.
 _COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
@@ -122,7 +126,7 @@ class Database:
             if version == VERSION:
                 return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else _migrations_after(version)
+            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
             for statement in chain.from_iterable(map(_statements, scripts)):
                 self.connection.execute(statement)
             self.connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -144,6 +148,24 @@ class Database:
         finally:
             if sync and not self._power:
                 self._run("PRAGMA synchronous = NORMAL")
+
+    def join_transaction(self) -> AbstractContextManager[None]:
+        """The caller's transaction if it has one, else a new one."""
+        return nullcontext() if self.connection.in_transaction else self.transaction()
+
+    def wipe_deleted(self) -> bool:
+        """Rewrite the file so that its free space holds no deleted text; False while another process uses it.
+
+        A full-text index keeps the words of deleted rows until its parts are merged.
+        """
+        try:
+            for index in _FULL_TEXT_INDEXES:
+                self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
+            self.execute("VACUUM")
+            (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
+        except StorageError:
+            return False  # the rows are deleted; the next call wipes their traces
+        return not busy
 
     @property
     def _is_in_transaction(self) -> bool:
@@ -167,12 +189,6 @@ def storage_errors(path: Path) -> Generator[None]:
         ) from error
 
 
-def _migrations_after(version: int) -> Sequence[str]:
-    from sestet.storage.migrations import MIGRATIONS
-
-    return MIGRATIONS[version:]
-
-
 def _statements(script: str) -> Iterator[str]:
     """Split a script at its complete statements; ``executescript`` would commit in between."""
     statement = ""
@@ -181,3 +197,20 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+class LabelColumns(NamedTuple):
+    untrusted: int
+    private: int
+    #: A JSON array of texts.
+    sources: str
+
+
+def label_columns(label: Label) -> LabelColumns:
+    return LabelColumns(label.untrusted, label.private, json.dumps(label.sources))
+
+
+# Rows that came from the same place have the same label, and many of them are read at once.
+@lru_cache(maxsize=1024)
+def label_from(untrusted: int, private: int, sources: str) -> Label:
+    return Label(bool(untrusted), bool(private), tuple(cast("list[str]", json.loads(sources))))

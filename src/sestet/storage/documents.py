@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sestet.core.label import Label
-from sestet.storage.database import Database
-from sestet.storage.labels import label_columns
+from sestet.storage.database import Database, label_columns
 
 _PAGE = 500
 #: A path itself, and everything below it as a directory.

@@ -7,12 +7,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database
-from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, tidy
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.predicates import predicate_name
+from sestet.storage.database import Database, label_columns, label_from
+from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, predicate_name, tidy
 
-State: TypeAlias = Literal["open", "accepted", "rejected"]
+ProposalState: TypeAlias = Literal["open", "accepted", "rejected"]
 Proposer: TypeAlias = Literal["rules", "model"]
 
 _COLUMNS = """id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
@@ -57,7 +55,7 @@ class ProposalRow(NamedTuple):
     source: Source
     label: Label
     proposed_by: Proposer
-    state: State
+    state: ProposalState
 
 
 class Waiting(NamedTuple):
@@ -145,7 +143,7 @@ class ExtractionStore:
         if new and state == "accepted":
             self._graph.put(*fact, pending.origin, pending.source)
 
-    def _state(self, fact: Fact, keys: tuple[str, str, str], straight: Collection[str]) -> State:
+    def _state(self, fact: Fact, keys: tuple[str, str, str], straight: Collection[str]) -> ProposalState:
         """What is known needs no decision, and what was rejected is not asked about again."""
         if self._graph.query(*fact, limit=1):
             return "accepted"
@@ -181,7 +179,7 @@ class ExtractionStore:
         with self.transaction():
             self._decide(proposal, "rejected")
 
-    def _decide(self, proposal: ProposalRow, state: State) -> None:
+    def _decide(self, proposal: ProposalRow, state: ProposalState) -> None:
         self._database.execute(
             """UPDATE proposals SET state = ?
                WHERE subject_key = ? AND predicate = ? AND object_key = ? AND state = 'open'""",

@@ -1,16 +1,31 @@
 """Facts as triples: adding them, asking for them, removing them. How they are walked is in traversal.py."""
 
+import json
+import re
 import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sestet.core.errors import ConfigError
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.predicates import predicate_name
+from sestet.core.record import Values, record
+from sestet.core.schema import suggest
+from sestet.storage.database import Database, label_columns, label_from
 from sestet.storage.traversal import Direction, find_path, walk
 
+#: Every graph has these.
+BUILT_IN_PREDICATES = (
+    "related_to",
+    "caused_by",
+    "resolved_by",
+    "follows",
+    "similar_to",
+    "contains",
+    "in_session",
+    "reflects_on",
+    "learned_from",
+)
 _COLUMNS = """triples.id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
     untrusted, private, sources"""
 
@@ -53,7 +68,7 @@ class Traversal(NamedTuple):
     complete: bool
 
 
-class Path(NamedTuple):
+class GraphPath(NamedTuple):
     #: In the order of the way.
     triples: tuple[TripleRow, ...]
     #: The names of the nodes on the way, both ends included; none when there is no way.
@@ -62,9 +77,52 @@ class Path(NamedTuple):
     complete: bool
 
 
-class Size(NamedTuple):
+class GraphSize(NamedTuple):
     nodes: int
     facts: int
+
+
+@record
+class Link(Values):
+    """From a node that was named, over a fact, to another."""
+
+    key: str
+    predicate: str
+    other_key: str
+    other: str
+    label: Label
+
+
+class UnknownPredicateError(ValueError):
+    """A link that nobody declared; the text names the nearest, and the way to declare one."""
+
+
+class Predicates:
+    """The predicates of these settings."""
+
+    def __init__(self, declared: Iterable[str] = ()) -> None:
+        """Any spelling of a declared name will do: works at, works-at, works_at."""
+        names = {name: predicate_name(name) for name in declared}
+        if unusable := [name for name, spelled in names.items() if not re.search(r"\w", spelled)]:
+            raise ConfigError([f"graph.predicates: {name!r} is no name" for name in unusable])
+        self.declared = tuple(
+            dict.fromkeys(name for name in names.values() if name not in BUILT_IN_PREDICATES)
+        )
+        self.names = BUILT_IN_PREDICATES + self.declared
+
+    def knows(self, text: str) -> bool:
+        return predicate_name(text) in self.names
+
+    def require(self, text: str, also: Iterable[str] = ()) -> str:
+        """The one spelling of a predicate that is known here, or that is among the others."""
+        name = predicate_name(text)
+        known = tuple(dict.fromkeys((*self.names, *also)))
+        if name not in known:
+            raise UnknownPredicateError(
+                f"there is no predicate {name!r}{suggest(name, known) or '.'} Known: {', '.join(known)}. "
+                "Another one is declared in the settings, under graph.predicates"
+            )
+        return name
 
 
 class GraphStore:
@@ -196,22 +254,37 @@ class GraphStore:
         *,
         predicates: Sequence[str] = (),
         direction: Direction = "both",
-    ) -> Path:
+    ) -> GraphPath:
         """A shortest way from one node to another, of at most so many facts."""
         names = tuple(predicate_name(name) for name in predicates)
         ids = self._ids(start), self._ids(end)
         if not ids[0] or not ids[1]:
-            return Path((), (), complete=True)
+            return GraphPath((), (), complete=True)
         found = find_path(self._database, ids[0][0], ids[1][0], longest, names, direction)
         if not found.triple_ids and ids[0] != ids[1]:
-            return Path((), (), found.complete)
+            return GraphPath((), (), found.complete)
         triples = [row for id in found.triple_ids if (row := self.get(id))]
         nodes = [start]
         for triple in triples:
             at_subject = node_key(triple.subject) == node_key(nodes[-1])
             nodes[-1] = triple.subject if at_subject else triple.object
             nodes.append(triple.object if at_subject else triple.subject)
-        return Path(tuple(triples), tuple(nodes), complete=True)
+        return GraphPath(tuple(triples), tuple(nodes), complete=True)
+
+    def links(self, keys: Iterable[str], limit: int) -> list[Link]:
+        """The facts about these nodes, in both directions, in an order that does not depend on their age."""
+        rows = self._database.execute(
+            """WITH named (id, key) AS
+                   (SELECT nodes.id, nodes.key FROM json_each(?) JOIN nodes ON nodes.key = value)
+               SELECT named.key, predicate, other.key AS other_key, object, untrusted, private, sources
+               FROM named JOIN triples ON subject_id = named.id JOIN nodes AS other ON other.id = object_id
+               UNION
+               SELECT named.key, predicate, other.key, subject, untrusted, private, sources
+               FROM named JOIN triples ON object_id = named.id JOIN nodes AS other ON other.id = subject_id
+               ORDER BY 1, 2, 3 LIMIT ?""",
+            (json.dumps(list(keys)), limit),
+        )
+        return [Link(*row[:-3], label=label_from(*row[-3:])) for row in rows]
 
     def holds(self, node: str) -> bool:
         return bool(self._ids(node))
@@ -232,8 +305,8 @@ class GraphStore:
         rows = self._database.execute("SELECT predicate, count(*) FROM triples GROUP BY predicate")
         return dict(rows)
 
-    def size(self) -> Size:
-        return Size(
+    def size(self) -> GraphSize:
+        return GraphSize(
             *self._database.execute("SELECT (SELECT count(*) FROM nodes), count(*) FROM triples").only()
         )
 
@@ -266,3 +339,8 @@ def node_key(text: str) -> str:
 def tidy(text: str) -> str:
     """A name on one line."""
     return " ".join(text.split())
+
+
+def predicate_name(text: str) -> str:
+    """The one spelling of a predicate: works_at."""
+    return "_".join(re.findall(r"[^\s_-]+", text.casefold()))

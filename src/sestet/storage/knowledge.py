@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Rows
+from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
-from sestet.storage.labels import label_columns, label_from
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
 

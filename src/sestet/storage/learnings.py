@@ -4,9 +4,8 @@ import time
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Rows
+from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
-from sestet.storage.labels import label_columns, label_from
 
 
 @record

@@ -1,16 +1,19 @@
 """What the person asked to be remembered, and which fact replaced which."""
 
+import json
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database, Rows
-from sestet.storage.full_text import telling_words
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.remembered import RememberedIndex
+from sestet.core.record import Values, record
+from sestet.storage.database import Database, Rows, label_columns, label_from
+from sestet.storage.full_text import match_any, telling_words
 
+MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
+MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+_SHORTEST_STEM = 3
 _SELECT = """SELECT memories.id, memories.text, memories.session_id, memories.turn_id, memories.created_at,
     made_by, by_id, memories.untrusted, memories.private, memories.sources
     FROM memories LEFT JOIN superseded ON memory_id = memories.id"""
@@ -29,18 +32,83 @@ class MemoryRow(NamedTuple):
     label: Label
 
 
+@record
+class MemoryMatch(Values):
+    """A row that shares words with a question; ``overlap`` is the share of the shorter of the two."""
+
+    kind: MemoryKind
+    id: int
+    overlap: float
+
+
+class MemoryIndex:
+    """Finds rows by words. Facts that were replaced are not found."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def is_empty(self) -> bool:
+        """The one thing that is asked in a turn while nothing is remembered."""
+        (anything,) = self._database.execute(
+            """SELECT EXISTS (SELECT 1 FROM memories) OR EXISTS (SELECT 1 FROM observations)
+               OR EXISTS (SELECT 1 FROM reflections)"""
+        ).only()
+        return not anything
+
+    def find(self, query: str, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
+        """The best matches first; none for a query without a telling word."""
+        expression = match_any(query)
+        if not expression:
+            return []
+        rows = self._database.execute(
+            """SELECT passages.collection, item_id, passages.text
+               FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?
+                     ORDER BY rank LIMIT ? + (SELECT count(*) FROM superseded)) AS found
+               JOIN passages ON passages.id = found.rowid
+               WHERE passages.collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY fit, passages.id DESC LIMIT ?""",
+            (f"collection : ({' OR '.join(kinds)}) AND text : ({expression})", 2 * limit, limit),
+        )
+        asked = _stems(query)
+        return [MemoryMatch(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+
+    def count_replaced(self) -> int:
+        """How many facts were replaced: so many of the best matches may have to be left out."""
+        (count,) = self._database.execute("SELECT count(*) FROM superseded").only()
+        return count
+
+    def counting_facts(self, passage_ids: Sequence[int]) -> list[int]:
+        """The facts behind some passages, in the same order; those that were replaced are left out."""
+        rows = self._database.execute(
+            """SELECT item_id FROM json_each(?) JOIN passages ON passages.id = value
+               WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY key""",
+            (json.dumps(passage_ids),),
+        )
+        return [memory_id for (memory_id,) in rows]
+
+    def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
+        """Observations and reflections that hold a text word for word, whatever its case."""
+        rows = self._database.execute(
+            """SELECT collection, item_id, text FROM passages
+               WHERE collection IN ('observations', 'reflections') ORDER BY id"""
+        )
+        # Compared here: for SQLite, only the letters of English have a case.
+        return [(kind, number) for kind, number, held in rows if text.casefold() in held.casefold()]
+
+
 class MemoryStore:
     """Facts, each with the turn it came from. One that was replaced stays, and is only found on demand."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._index = RememberedIndex(database)
+        self._index = MemoryIndex(database)
 
     def add(
         self, text: str, origin: Origin, made_by: str = "chronicler", supersedes: Sequence[int] = ()
     ) -> MemoryRow:
         """Store a fact with what it replaces, both or neither."""
-        with self._together():
+        with self._database.join_transaction():
             (memory_id,) = self._database.execute(
                 """INSERT INTO memories (text, session_id, turn_id, created_at, untrusted, private, sources,
                    made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
@@ -63,10 +131,6 @@ class MemoryStore:
         self._database.execute(
             "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?)", (old, later, time.time())
         )
-
-    def _together(self) -> AbstractContextManager[None]:
-        """A transaction, unless the caller has one."""
-        return nullcontext() if self._database.connection.in_transaction else self._database.transaction()
 
     def get(self, memory_id: int) -> MemoryRow | None:
         rows = _rows(self._database.execute(f"{_SELECT} WHERE memories.id = ?", (memory_id,)))
@@ -111,3 +175,20 @@ class MemoryStore:
 
 def _rows(cursor: Rows) -> list[MemoryRow]:
     return [MemoryRow(*row[:-3], label=label_from(*row[-3:])) for row in cursor]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(_stem, telling_words(text)))
+
+
+def _stem(word: str) -> str:
+    """Crude, and good enough to see whether two texts share words that full text has already found."""
+    word = word.casefold()
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word

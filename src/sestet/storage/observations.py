@@ -2,13 +2,11 @@
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Value
-from sestet.storage.labels import label_columns, label_from
+from sestet.storage.database import Database, Value, label_columns, label_from
 
 _OBSERVATION = """SELECT id, text, session_id, turn_id, created_at, made_by, untrusted, private, sources
     FROM observations"""
@@ -66,7 +64,7 @@ class ObservationStore:
         self, text: str, origin: Origin, made_by: str = "chronicler", turns: Sequence[str] = ()
     ) -> ObservationRow:
         """Store an observation of one turn, or of several."""
-        with self._together():
+        with self._database.join_transaction():
             observation_id = self._insert_observation(text, origin, made_by)
             for turn_id in dict.fromkeys(turns or (origin.turn_id,)):
                 self._database.execute("INSERT INTO observed_in VALUES (?, ?)", (observation_id, turn_id))
@@ -91,7 +89,7 @@ class ObservationStore:
         made_by: str = "chronicler",
     ) -> ReflectionRow:
         """Store a summary with what it rests on, both or neither."""
-        with self._together():
+        with self._database.join_transaction():
             (reflection_id,) = self._database.execute(
                 """INSERT INTO reflections (text, session_id, turn_id, created_at, level, untrusted, private,
                    sources, made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
@@ -112,10 +110,6 @@ class ObservationStore:
         row = self.reflection(reflection_id)
         assert row is not None  # it was stored a moment ago
         return row
-
-    def _together(self) -> AbstractContextManager[None]:
-        """A transaction, unless the caller has one."""
-        return nullcontext() if self._database.connection.in_transaction else self._database.transaction()
 
     def observation(self, observation_id: int) -> ObservationRow | None:
         found = self._observations("WHERE id = ?", (observation_id,))

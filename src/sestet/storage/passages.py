@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from sestet.core.label import Label
 from sestet.core.record import Values, record
-from sestet.storage.database import Database
+from sestet.storage.database import Database, label_from
 from sestet.storage.full_text import match_phrase
-from sestet.storage.labels import label_from
 
 #: What belongs to one conversation; where it says none, it belongs to all.
 SESSION_BOUND = ("observations", "reflections")
@@ -28,7 +27,7 @@ _LOOK_AHEAD = 4
 
 
 @record
-class Scope(Values):
+class SearchScope(Values):
     """Where to look. A session leaves out what belongs to other sessions; an empty one leaves out nothing."""
 
     collections: tuple[str, ...]
@@ -63,7 +62,7 @@ class PassageRow(Values):
     label: Label
 
 
-class Match(NamedTuple):
+class PassageMatch(NamedTuple):
     """A passage that was found by words, and how well it fits: more is better."""
 
     passage_id: int
@@ -76,7 +75,7 @@ class PassageStore:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def match(self, expression: str, scope: Scope, limit: int) -> list[Match]:
+    def match(self, expression: str, scope: SearchScope, limit: int) -> list[PassageMatch]:
         """The best first. Where several fit equally well at the end, all of them are returned."""
         if not expression or limit < 1:
             return []
@@ -91,11 +90,11 @@ class PassageStore:
             is_whole = len(found) < most
         return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
 
-    def _best(self, statement: str, expression: str, scope: Scope, most: int) -> list[Match]:
+    def _best(self, statement: str, expression: str, scope: SearchScope, most: int) -> list[PassageMatch]:
         values = {"expression": expression, "most": most, **scope.values()}
-        return [Match(*row) for row in self._database.execute(statement, values)]
+        return [PassageMatch(*row) for row in self._database.execute(statement, values)]
 
-    def _in_scope(self, found: Sequence[Match], scope: Scope) -> list[Match]:
+    def _in_scope(self, found: Sequence[PassageMatch], scope: SearchScope) -> list[PassageMatch]:
         rows = self._database.execute(
             f"""SELECT passages.id FROM json_each(:ids) JOIN passages ON passages.id = value
                 WHERE {_IN_SCOPE}""",  # noqa: S608 - names from above

@@ -7,8 +7,8 @@ from sestet.agents._shared.text import day, given, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
-from sestet.services.memory.contradiction import replaced
-from sestet.services.memory.forgetting import Forgetting
+from sestet.services.forgetting import Forgetting
+from sestet.services.memory.fact_replacement import find_replaced
 from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
@@ -57,7 +57,7 @@ async def memory_remember(
     if known is None:
         old = {row.id: (row.id, row.text, row.label) for row in candidates}
         origin = origin_of(call, fact)
-        known = memories.add(fact, origin, call.agent, replaced(fact, origin.label, old.values()))
+        known = memories.add(fact, origin, call.agent, find_replaced(fact, origin.label, old.values()))
     return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id))
 
 

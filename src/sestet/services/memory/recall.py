@@ -9,13 +9,12 @@ from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Values, record
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.database import Database
 from sestet.storage.full_text import telling_words
-from sestet.storage.memories import MemoryRow, MemoryStore
+from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
-from sestet.storage.remembered import Kind, Match, RememberedIndex
 
 #: A row that shares less of its words with the message stays out of the prompt.
 _RELEVANT = 0.3
@@ -27,7 +26,7 @@ _MEANING_WEIGHT = 0.5
 _LIKING = ("like", "love", "prefer", "enjoy", "favourite", "favorite")
 
 #: The letter that an id begins with; the number follows: ``m3``.
-LETTERS: dict[Kind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
+LETTERS: dict[MemoryKind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
 
 
 class Recollection(NamedTuple):
@@ -49,10 +48,10 @@ class Recall:
     """Finds what is remembered: by its words, and by its meaning where there is an embedding."""
 
     def __init__(
-        self, database: Database, prompt_tokens: int = 0, embedding: Embedding | None = None
+        self, database: Database, prompt_tokens: int = 0, embedding: EmbeddingIndex | None = None
     ) -> None:
         self._embedding = embedding
-        self._index = RememberedIndex(database)
+        self._index = MemoryIndex(database)
         self._memories = MemoryStore(database)
         self._observations = ObservationStore(database)
         self._budget = prompt_tokens * CHARACTERS_PER_TOKEN
@@ -97,7 +96,7 @@ class Recall:
         text = prompt.replace("{lines}", "\n".join(line.text for line in lines))
         return Recollection(text, tuple(line.id for line in lines), label)
 
-    def _line(self, match: Match) -> _Line:
+    def _line(self, match: MemoryMatch) -> _Line:
         row = self._row(match)
         name = f"{LETTERS[match.kind]}{match.id}"
         if row is None:
@@ -108,7 +107,7 @@ class Recall:
             name, f"- {name} ({how} {_day(row.created_at)}{doubt}): {_one_line(row.text)}", row.label
         )
 
-    def _row(self, match: Match) -> MemoryRow | ObservationRow | ReflectionRow | None:
+    def _row(self, match: MemoryMatch) -> MemoryRow | ObservationRow | ReflectionRow | None:
         if match.kind == "memories":
             return self._memories.get(match.id)
         if match.kind == "observations":
@@ -126,7 +125,7 @@ def _is_fact(collection: str, session_id: str) -> bool:
     return collection == "memories"
 
 
-_HOW: dict[Kind, str] = {"memories": "told", "observations": "observed", "reflections": "summed up"}
+_HOW: dict[MemoryKind, str] = {"memories": "told", "observations": "observed", "reflections": "summed up"}
 
 
 def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
