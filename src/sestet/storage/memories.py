@@ -7,13 +7,12 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
+from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any, telling_words
 
 MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
-_ENDINGS = ("ing", "ed", "es", "s", "e")
-_SHORTEST_STEM = 3
 _SELECT = """SELECT memories.id, memories.text, memories.session_id, memories.turn_id, memories.created_at,
     made_by, by_id, memories.untrusted, memories.private, memories.sources
     FROM memories LEFT JOIN superseded ON memory_id = memories.id"""
@@ -182,13 +181,4 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, telling_words(text)))
-
-
-def _stem(word: str) -> str:
-    """Crude, and good enough to see whether two texts share words that full text has already found."""
-    word = word.casefold()
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
-    return word
+    return frozenset(map(stem, telling_words(text)))

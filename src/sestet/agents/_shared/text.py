@@ -1,7 +1,6 @@
 """How the tools of several rooms take text from a model and write dates for the person."""
 
 import re
-import time
 
 from sestet.core.errors import ToolError
 from sestet.core.label import Label, Origin
@@ -25,11 +24,6 @@ def checked(text: str, name: str, most: int) -> str:
     except UnicodeEncodeError as error:
         raise ToolError(f"'{name}' holds characters that are not text") from error
     return text
-
-
-def day(timestamp: float) -> str:
-    """The date of a moment, where the person is."""
-    return time.strftime("%Y-%m-%d", time.localtime(timestamp))
 
 
 def origin_of(call: CallInfo, text: str) -> Origin:

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given, origin_of
+from sestet.agents._shared.text import given, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.fact_replacement import find_replaced
 from sestet.services.memory.recall import Recall

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given, origin_of
+from sestet.agents._shared.text import given, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
 
 _TEXT_LENGTH = 2_000

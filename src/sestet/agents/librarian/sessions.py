@@ -3,9 +3,10 @@
 import re
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given
+from sestet.agents._shared.text import given
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import tool
+from sestet.core.words import day
 from sestet.storage.session_search import SessionSearch
 
 _QUERY_LENGTH = 2_000

@@ -1,6 +1,5 @@
 """What has to do with a message: for the tool that recalls, and for the section in the prompt."""
 
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,6 +8,7 @@ from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Values, record
+from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.database import Database
@@ -103,9 +103,7 @@ class Recall:
             return _Line(name, "", CLEAN)
         doubt = ", not the person's own words" if row.label.untrusted else ""
         how = _HOW[match.kind]
-        return _Line(
-            name, f"- {name} ({how} {_day(row.created_at)}{doubt}): {_one_line(row.text)}", row.label
-        )
+        return _Line(name, f"- {name} ({how} {day(row.created_at)}{doubt}): {_one_line(row.text)}", row.label)
 
     def _row(self, match: MemoryMatch) -> MemoryRow | ObservationRow | ReflectionRow | None:
         if match.kind == "memories":
@@ -141,7 +139,3 @@ def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
 def _one_line(text: str) -> str:
     """A text that cannot pretend to be another line of the section, or its end."""
     return " ".join(text.split()).replace("[", "(").replace("]", ")")
-
-
-def _day(timestamp: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(timestamp))
