@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,13 +26,6 @@ ORIGIN = Origin("s", "t", CLEAN)
 STRANGE = Label(untrusted=True, sources=("a page",))
 DECLARED = Predicates(["works_at"])
 ADA = ("Ada", "works_at", "Acme")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / FILE_NAME)
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ from sestet.core.errors import ToolError
 from sestet.core.label import Label, Origin
 from sestet.core.tool import CallInfo
 
+#: SQLite stores no number with more digits.
+_ID_LENGTH = 18
+
 
 def given(value: str, name: str, most: int = 500) -> str:
     """An argument as one tidy line; a ToolError when nothing is left of it, or too much."""
@@ -24,6 +27,12 @@ def checked(text: str, name: str, most: int) -> str:
     except UnicodeEncodeError as error:
         raise ToolError(f"'{name}' holds characters that are not text") from error
     return text
+
+
+def number_of(wanted: str, letter: str) -> int | None:
+    """The number in an id such as m3, with or without its letter; None when there is no such number."""
+    digits = wanted.strip().removeprefix(letter)
+    return int(digits) if digits.isdecimal() and len(digits) < _ID_LENGTH else None
 
 
 def origin_of(call: CallInfo, text: str) -> Origin:

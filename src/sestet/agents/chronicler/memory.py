@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import given, origin_of
+from sestet.agents._shared.text import given, number_of, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
@@ -186,8 +186,8 @@ async def memory_forget(
 
 
 def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
-    number = wanted.strip().removeprefix("m")
-    row = memories.get(int(number)) if number.isdecimal() and len(number) < 18 else None
+    number = number_of(wanted, "m")
+    row = memories.get(number) if number is not None else None
     if row is None:
         raise ToolError(f"there is no memory {wanted!r}; recall it first and use its id, such as m3")
     return row
