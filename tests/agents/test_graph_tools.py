@@ -164,7 +164,7 @@ async def test_an_unknown_predicate_is_answered_with_the_nearest_and_the_way_to_
 
     said = str(refused.value)
     assert said.startswith("there is no predicate 'work_at'; did you mean 'works_at'? Known: related_to, ")
-    assert said.endswith("Another one is declared in the settings, under graph.predicates")
+    assert said.endswith("The person can declare others in the settings, under graph.predicates")
     assert graph.size() == (0, 0)
 
 

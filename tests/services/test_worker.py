@@ -146,8 +146,8 @@ async def test_a_failure_is_logged_once_tried_again_and_raised_to_nobody(
     await worker.close()
 
     assert [record.getMessage() for record in caplog.records] == [
-        "the work: no disk; it will be tried again",
-        "the work: again; it will be tried again",
+        "the work: no disk; will try again",
+        "the work: again; will try again",
     ]
 
 

@@ -275,7 +275,7 @@ def test_declared_predicates_join_the_named_ones_in_one_spelling() -> None:
     assert predicates.require("LIVES IN") == "lives_in"
     with pytest.raises(UnknownPredicateError, match="did you mean 'lives_in'"):
         predicates.require("live in")
-    with pytest.raises(ConfigError, match="'-' is no name"):
+    with pytest.raises(ConfigError, match="'-' is not a name"):
         Predicates(["-"])
 
 

@@ -1,4 +1,4 @@
-"""Facts that stand in a text in so many words: few patterns, each of which is nearly always right."""
+"""Rules that find facts in a text: few patterns, each of which is nearly always right."""
 
 import re
 from collections.abc import Iterator
@@ -10,7 +10,8 @@ _LONGEST_SENTENCE = 200
 _NAME = r"[^,:()\[\]\"“”]+?"
 
 # Compiled on first use: most programs end before a text is read for facts.
-#: A whole sentence and the link it states. ``{role}`` comes from the sentence, ``<`` turns the link round.
+#: A pattern for a whole sentence, and its predicate. ``{role}`` is taken from the sentence, ``<`` swaps
+#: subject and object.
 _PATTERNS = tuple(
     (f"(?i){pattern.replace('NAME', _NAME)}", predicate)
     for pattern, predicate in (
@@ -31,17 +32,17 @@ _PATTERNS = tuple(
         (r"(?P<y>NAME)['\u2019]s (?P<role>[a-z]+(?: [a-z]+)?) is (?P<x>NAME)", "{role}_of"),
     )
 )
-# A dot inside 3.11 or example.com ends no sentence.
+# A dot inside 3.11 or example.com does not end a sentence.
 _SENTENCE_END = r"[.!?](?=\s|$)|[;\n]"
 _ARTICLE = r"(?i)^(?:the|a|an) (?=\S)"
-#: With one of these in it, a sentence says less, more or something else than its pattern.
+#: A sentence with one of these words may mean something else than its pattern says.
 _DOUBT = (
     r"(?i)\b(?:not|never|no|nobody|nothing|and|or|but|if|when|where|which|who|whom|whose|that|because|although"
     r"|while|since|until|maybe|perhaps|probably|might|may|could|would|should|can|will|nearly|almost|i|me|my"
     r"|mine|we|us|our|you|your|he|him|his|she|her|they|them|their|it|its|this|these|those|there|what|how"
     r"|why|one|some|any|each|every|everything|everybody|somebody|someone|something)\b|n['\u2019]t\b"
 )
-# "The name of", "the best of": these are no roles that one thing has to another.
+# In "the name of" or "the best of" the noun is not a role.
 _NO_ROLE = (
     r"(?i)(?:name|best|worst|most|least|rest|end|start|result|case|kind|sort|type|same|first|last|only)\b"
     r"|\w+est$"
@@ -51,14 +52,14 @@ _LONGEST_LESSON = 120
 
 
 def find_facts(text: str) -> Iterator[Fact]:
-    """The facts of every sentence that is nothing but one."""
+    """One fact for each sentence that is a fact as a whole."""
     for sentence in re.split(_SENTENCE_END, text):
         if fact := _read(" ".join(sentence.split())):
             yield fact
 
 
 def find_lesson(trigger: str, text: str) -> Iterator[Fact]:
-    """A lesson is a fact by itself: what happened, what helps, and why."""
+    """The facts in a lesson: its trigger is resolved by the fix and caused by the cause."""
     if not trigger or max(len(trigger), len(text)) > _LONGEST_LESSON:
         return
     if found := re.fullmatch(_LESSON, text.strip()):
@@ -71,7 +72,7 @@ def _read(sentence: str) -> Fact | None:
     if len(sentence) > _LONGEST_SENTENCE or re.search(_DOUBT, sentence):
         return None
     facts = [fact for pattern, predicate in _PATTERNS if (fact := _match(sentence, pattern, predicate))]
-    # Two links in one sentence: it is not clear which one is meant.
+    # With two matching patterns the meaning is not clear.
     return facts[0] if len(facts) == 1 else None
 
 

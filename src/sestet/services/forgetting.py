@@ -1,4 +1,4 @@
-"""Forgetting: a row with everything that was made of it, and if the person wants that, what was said."""
+"""Removes memories, knowledge entries, lessons and documents for good."""
 
 from typing import NamedTuple
 
@@ -15,32 +15,33 @@ from sestet.storage.redaction import Redaction
 
 @record
 class ForgottenMemory(Values):
-    """What is gone, and what is not."""
+    """The result of forgetting one memory."""
 
     item: MemoryItem
-    #: The ids of rows that came from the same words, or rested on them.
+    #: Ids of rows that were removed too: from the same words, or based on them.
     with_it: tuple[str, ...]
-    #: The ids of older facts that it had replaced, and that count again.
+    #: Ids of older facts that it had replaced and that are current again.
     counts_again: tuple[str, ...]
-    #: Whether the conversation in which it was said still holds it.
+    #: Whether the conversation in which it was said still contains it.
     still_said: bool
 
 
 class Forgetting:
-    """Removes rows. Index, vectors and the facts of the graph that were read out of a row go with it."""
+    """Removes memories. Triggers remove their index entries, vectors and extracted graph facts."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._ledger = MemoryCatalog(database)
+        self._catalog = MemoryCatalog(database)
         self._journal = Journal(database)
         self._redaction = Redaction(database)
 
     def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
-        """All of it or nothing. ``everywhere``: also what was said in its turn, and its words elsewhere.
+        """Remove a memory and everything based on it, in one transaction.
 
-        ``asked_in``: the turn that asks for it, which repeats the words and is not to be observed either.
+        ``everywhere``: also blank the turn in which it was said, and its words wherever they were recorded.
+        ``asked_in``: the turn that asks for it; it repeats the words, so it must not be observed either.
         """
-        item = self._ledger.require(wanted)
+        item = self._catalog.require(wanted)
         turns = self._turns_of(item)
         if everywhere:
             self._refuse_open(turns)
@@ -49,7 +50,7 @@ class Forgetting:
             for other in gone:
                 self._remove(other)
             self._redaction.blank_recalled(frozenset(gone))
-            # What was not observed yet would come back tomorrow.
+            # A turn that is observed later would bring the words back.
             for turn_id in filter(None, (*turns, asked_in)):
                 self._database.execute("INSERT OR IGNORE INTO forgotten_turns VALUES (?)", (turn_id,))
             if everywhere:
@@ -62,15 +63,15 @@ class Forgetting:
         )
 
     def scrub(self) -> bool:
-        """Overwrite what the file still holds of removed rows; False while another process has it open."""
+        """Overwrite removed rows in the file; False while another process has it open."""
         return self._database.wipe_deleted()
 
     def _turns_of(self, item: MemoryItem) -> list[str]:
-        """The turns in which it was said, as far as there are any; a summary was said in none."""
+        """The existing turns in which it was said; a reflection was said in none."""
         if item.sort == "reflection":
             return []
         turns = (
-            self._ledger.observations.turns_of(split_id(item.id)[1])
+            self._catalog.observations.turns_of(split_id(item.id)[1])
             if item.sort == "observation"
             else [item.turn_id]
         )
@@ -86,17 +87,17 @@ class Forgetting:
                 )
 
     def _derived(self, item: MemoryItem, turns: list[str]) -> list[str]:
-        """The row, the observations of the same words, and whatever rests on any of them."""
+        """The ids of the memory, of observations of the same words, and of all rows based on them."""
         waiting = [item.id]
         if item.sort == "fact":
             waiting += [
-                f"o{number}" for turn_id in turns for number in self._ledger.observations.seen_in(turn_id)
+                f"o{number}" for turn_id in turns for number in self._catalog.observations.seen_in(turn_id)
             ]
-            waiting += self._ledger.quoting(item.text)
+            waiting += self._catalog.quoting(item.text)
         gone: dict[str, None] = {}
         while waiting:
             name = waiting.pop()
-            other = self._ledger.get(name)
+            other = self._catalog.get(name)
             if other is None or name in gone:
                 continue
             gone[name] = None
@@ -106,15 +107,15 @@ class Forgetting:
     def _remove(self, name: str) -> None:
         sort, number = split_id(name)
         if sort == "fact":
-            self._ledger.memories.remove(number)
+            self._catalog.memories.remove(number)
         elif sort == "observation":
-            self._ledger.observations.remove_observation(number)
+            self._catalog.observations.remove_observation(number)
         else:
-            self._ledger.observations.remove_reflection(number)
+            self._catalog.observations.remove_reflection(number)
 
 
 class UnwantedEntries(NamedTuple):
-    """What is to be forgotten: an entry, or a lesson, or the documents at one of the paths."""
+    """What to remove: an entry by key, a lesson by id, or the documents at and below some paths."""
 
     key: str = ""
     learning: int | None = None
@@ -123,12 +124,12 @@ class UnwantedEntries(NamedTuple):
 
 class ForgottenEntries(NamedTuple):
     names: list[str]
-    #: False: another process has the file open, which still holds traces.
+    #: False: another process has the file open, so it still contains the deleted text.
     wiped: bool
 
 
 def forget_entries(database: Database, unwanted: UnwantedEntries) -> ForgottenEntries:
-    """Remove it with its history, its passages and their vectors, and wipe its traces from the file."""
+    """Remove entries with history, passages and vectors, and wipe the deleted text from the file."""
     names: list[str] = []
     if unwanted.key and KnowledgeStore(database).forget(unwanted.key):
         names.append(unwanted.key)

@@ -1,7 +1,7 @@
-"""Opens what lies below a directory, one component at a time, so that no link and no '..' leads out of it.
+"""Opens a path below a directory, one component at a time, so that no link and no '..' leads out of it.
 
-Every directory on the way is held open and the next name is looked up in it, without following links: what
-happens to the tree meanwhile cannot move the walk anywhere else. A link is read, and its target walked.
+Every directory on the path is held open, and the next name is looked up in it without following links, so
+changes to the tree meanwhile cannot redirect the walk. A link is read, and its target is walked in turn.
 """
 
 import errno
@@ -23,9 +23,9 @@ _MOST_SHOWN = 200
 
 #: Lists a directory that is already open.
 LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
-#: Opens a file without following a link or waiting for the other end of a pipe.
+#: Opens a file without following links and without waiting for the other end of a pipe.
 READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
-# Where there is O_PATH, a directory can be passed through without the right to list it.
+# With O_PATH, a directory can be passed through without the right to list it.
 _PASS_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
 _KINDS = {
@@ -38,7 +38,7 @@ _KINDS = {
 
 @record
 class OpenedPath(Values):
-    """A file or a directory, open for reading, with its path below the root after all links."""
+    """A file or directory, open for reading, with its path below the root after all links."""
 
     descriptor: int
     path: str
@@ -51,7 +51,7 @@ class OpenedPath(Values):
 
 @contextmanager
 def open_below(root: Path, path: str) -> Generator[OpenedPath, None, None]:
-    """Open a path that a model gave; whatever goes wrong with it, inside as well, is told to the model."""
+    """Open a path that a model gave. Errors, also those inside the block, become a ToolError."""
     walk = _Walk(root, path)
     try:
         yield walk.open()
@@ -64,13 +64,13 @@ def open_below(root: Path, path: str) -> Generator[OpenedPath, None, None]:
 
 
 def quoted(path: str) -> str:
-    """A path as it is named in an error: on one line, and not longer than a line."""
+    """A path for an error text: on one line, and shortened."""
     shown = repr(path)
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…'"
 
 
 class _Walk:
-    """The directories from the root to where the walk stands, and the names that are still ahead."""
+    """The open directories from the root to the present one, and the names still ahead."""
 
     def __init__(self, root: Path, path: str) -> None:
         self._root = root
@@ -85,7 +85,7 @@ class _Walk:
         if "\0" in self._path:
             raise ToolError(f"{quoted(self._path)} is not a path")
         try:
-            # The root is the owner's choice: it may be a link itself.
+            # The owner chose the root, so it may be a link itself.
             self._directories.append(os.open(self._root, _PASS_FLAGS & ~os.O_NOFOLLOW))
         except FileNotFoundError as error:
             raise ToolError("the working directory does not exist any more") from error
@@ -116,7 +116,7 @@ class _Walk:
         return self._directories[-1]
 
     def _turn_to(self, path: str) -> None:
-        """Put the components of a path, or of a link's target, before the names that are still ahead."""
+        """Put the components of a path or of a link's target before the names still ahead."""
         components = _components(path)
         if path.startswith("/"):
             components = self._below_root(components)
@@ -125,7 +125,7 @@ class _Walk:
         self._ahead.extendleft(reversed(components))
 
     def _below_root(self, components: list[str]) -> list[str]:
-        """What follows the root in an absolute path; the walk checks it like any other path."""
+        """The components after the root in an absolute path; the walk checks them like any others."""
         for spelling in (self._root.absolute(), self._root.resolve()):
             above = _components(str(spelling))
             if components[: len(above)] == above:
@@ -157,8 +157,8 @@ class _Walk:
         self._turn_to(os.readlink(name, dir_fd=self._here))
 
     def _open_file(self, name: str, state: os.stat_result) -> OpenedPath:
-        # Looked at before it is opened, since opening a device can already do something, and again
-        # afterwards, since it may have been exchanged in between.
+        # Checked before opening, since opening a device may have an effect, and again afterwards, since the
+        # file may have been replaced in between.
         self._require_file(state)
         if self._ahead:
             raise ToolError(f"{quoted('/'.join((*self._names, name)))} is a file, not a directory")
@@ -197,7 +197,7 @@ def _components(path: str) -> list[str]:
 
 def _explain(path: str, error: OSError) -> str:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
-        # The walk resolves links itself, so it meets one here only if it was put there after it looked.
+        # The walk resolves links itself, so a link here was created after the check.
         return f"{quoted(path)} changed while it was being opened; try again"
     if isinstance(error, PermissionError):
         return f"{quoted(path)} may not be read: permission denied"

@@ -1,4 +1,4 @@
-"""Work that goes on behind the conversation, one small step at a time."""
+"""A background worker that takes one small step at a time."""
 
 import asyncio
 import logging
@@ -9,11 +9,11 @@ _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Takes steps as long as there is something to do, and sleeps until it is woken.
+    """Takes steps while there is work, then sleeps until ``wake``.
 
-    What there is to do must be stored, not held in memory: a process may end between any two steps, and
-    whoever opens the same database next goes on. So a step takes one piece of work out of the database and
-    puts its outcome back in one transaction, and a worker needs no queue of its own.
+    Work must be stored in the database, not in memory: a process may end between any two steps, and the
+    next process that opens the database continues. A step takes one piece of work out of the database and
+    stores its outcome in one transaction, so a worker needs no queue of its own.
     """
 
     def __init__(
@@ -25,10 +25,10 @@ class Worker:
         pause: float = 1.0,
         longest_pause: float = 300.0,
     ) -> None:
-        """``step`` does one piece of work; False: there was none.
+        """``step`` does one piece of work and returns False if there was none.
 
-        ``grace``: seconds that ``close`` waits for the present step. ``pause``: seconds after a step that
-        failed, doubled with each failure in a row.
+        ``grace``: seconds that ``close`` waits for the current step. ``pause``: seconds to wait after a failed
+        step, doubled with each failure in a row.
         """
         self._name = name
         self._step = step
@@ -40,13 +40,13 @@ class Worker:
         self._task: asyncio.Task[None] | None = None
 
     def wake(self) -> None:
-        """There may be something to do. Costs nothing, and never raises because of the work."""
+        """Look for work. Cheap, and never raises an error of the work."""
         self._woken.set()
         if self._task is None and not self._closing.is_set():
             self._task = asyncio.create_task(self._run(), name=self._name)
 
     async def close(self) -> None:
-        """Let the present step finish, within the grace, and take no other."""
+        """Wait for the current step, at most for the grace, and take no further step."""
         self._closing.set()
         self._woken.set()
         if self._task is None:
@@ -58,19 +58,19 @@ class Worker:
     async def _run(self) -> None:
         failures = 0
         while not self._closing.is_set():
-            # Before the step: what is added while it runs is a reason for another one.
+            # Cleared before the step: work that is added during the step needs another one.
             self._woken.clear()
             try:
                 more = await self._step()
-            except Exception as error:  # the work must never reach a conversation, whatever is wrong with it
+            except Exception as error:  # an error of the work must never reach a conversation
                 if not failures:
-                    _log.warning("%s: %s; it will be tried again", self._name, error, exc_info=error)
+                    _log.warning("%s: %s; will try again", self._name, error, exc_info=error)
                 await self._rest(failures)
                 failures += 1
                 continue
             failures = 0
             if more:
-                # A reply that is being written goes first.
+                # Let a streaming reply go first.
                 await asyncio.sleep(0)
             elif not self._closing.is_set():
                 await self._woken.wait()

@@ -1,4 +1,4 @@
-"""The one SQLite file: opening it, bringing it up to date, and saying plainly what is wrong with it."""
+"""The SQLite file: open it, migrate it, run statements, turn SQLite errors into errors for the person."""
 
 import json
 import sqlite3
@@ -21,32 +21,32 @@ _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
 _FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
-#: Of SQLite, and of Python about half a character or a number that no column can hold.
+#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold.
 _COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 
-#: What a column can hold.
+#: The types that a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
 
 
-class Rows(list[tuple[Any, ...]]):  # Any: what a column holds is known to the store that reads it
-    """The whole answer of a statement: nothing is left open that would keep others from writing."""
+class Rows(list[tuple[Any, ...]]):  # Any: the store that reads a column knows its type
+    """All rows of a statement. No cursor stays open, since an open cursor blocks other writers."""
 
-    #: How many rows were written.
+    #: The number of rows that were written.
     rowcount = 0
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return self[0] if self else None
 
     def only(self) -> tuple[Any, ...]:
-        """The one row that is certain to be there."""
+        """The first row, for a statement that always returns one."""
         return self[0]
 
 
 class Database:
     """One connection in autocommit mode; ``transaction`` groups writes.
 
-    Writes happen on the caller's thread: in WAL mode a commit is a few microseconds of memory copy,
-    far below the price of handing it to another thread.
+    Writes happen on the caller's thread. In WAL mode a commit is a memory copy of a few microseconds,
+    which costs far less than handing it to another thread.
     """
 
     def __init__(self, path: Path, *, power: bool = False) -> None:
@@ -67,7 +67,7 @@ class Database:
                 raise
 
     def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> Rows:
-        """Run one statement; what SQLite complains about becomes an error for the person."""
+        """Run one statement; SQLite errors become a StorageError for the person."""
         try:
             cursor = self.connection.execute(statement, values)
             rows = Rows(cursor.fetchall())
@@ -84,7 +84,7 @@ class Database:
             raise self._refused(error) from error
 
     def _run(self, statement: str) -> None:
-        """Run a statement that has neither values nor an answer."""
+        """Run a statement without values and without rows."""
         try:
             self.connection.execute(statement)
         except sqlite3.Error as error:
@@ -99,10 +99,10 @@ class Database:
             return StorageError(f"{self.path}: the assistant is closed")
         if isinstance(error, sqlite3.Error):
             return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
-        return StorageError(f"{self.path}: such a text or number can be neither stored nor found: {error}")
+        return StorageError(f"{self.path}: this text or number can be neither stored nor searched: {error}")
 
     def _use_write_ahead_log(self) -> None:
-        """Two processes may make the file at once, and for this statement SQLite does not wait by itself."""
+        """Retry while the file is locked: SQLite does not wait by itself for this statement."""
         give_up = time.monotonic() + _BUSY_SECONDS
         while True:
             try:
@@ -133,7 +133,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, sync: bool = False) -> Generator[None]:
-        """All of the writes inside, or none; with ``sync``, on the disk itself before it returns."""
+        """Commit all writes inside, or none. With ``sync`` they are on the disk when this returns."""
         if sync and not self._power:
             self._run("PRAGMA synchronous = FULL")
         try:
@@ -141,7 +141,7 @@ class Database:
             yield
             self._run("COMMIT")
         except BaseException:
-            # A disk that is full has often rolled back by itself.
+            # When the disk is full, SQLite has often rolled back already.
             if self._is_in_transaction:
                 self._run("ROLLBACK")
             raise
@@ -172,7 +172,7 @@ class Database:
         try:
             return self.connection.in_transaction
         except sqlite3.ProgrammingError:
-            return False  # it is closed
+            return False  # the connection is closed
 
     def close(self) -> None:
         self.connection.close()
@@ -180,7 +180,7 @@ class Database:
 
 @contextmanager
 def storage_errors(path: Path) -> Generator[None]:
-    """Turn what SQLite and the file system say into an error for the person."""
+    """Turn SQLite and file system errors into a StorageError for the person."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -190,7 +190,7 @@ def storage_errors(path: Path) -> Generator[None]:
 
 
 def _statements(script: str) -> Iterator[str]:
-    """Split a script at its complete statements; ``executescript`` would commit in between."""
+    """Split a script into its statements; ``executescript`` would commit before it runs."""
     statement = ""
     for line in script.splitlines():
         statement += line + "\n"
@@ -200,6 +200,8 @@ def _statements(script: str) -> Iterator[str]:
 
 
 class LabelColumns(NamedTuple):
+    """A label as stored with a row: three columns, in this order."""
+
     untrusted: int
     private: int
     #: A JSON array of texts.
@@ -210,7 +212,7 @@ def label_columns(label: Label) -> LabelColumns:
     return LabelColumns(label.untrusted, label.private, json.dumps(label.sources))
 
 
-# Rows that came from the same place have the same label, and many of them are read at once.
+# Cached: many rows are read at once, and rows from one source share one label.
 @lru_cache(maxsize=1024)
 def label_from(untrusted: int, private: int, sources: str) -> Label:
     return Label(bool(untrusted), bool(private), tuple(cast("list[str]", json.loads(sources))))

@@ -1,4 +1,4 @@
-"""What the person asked to be remembered, and which fact replaced which."""
+"""Facts that the person asked to remember, and the search index over everything remembered."""
 
 import json
 import time
@@ -24,16 +24,16 @@ class MemoryRow(NamedTuple):
     session_id: str
     turn_id: str
     created_at: float
-    #: An agent, or ``you``.
+    #: The name of an agent, or ``you``.
     made_by: str
-    #: The later fact that counts in its place.
+    #: The id of the later fact that replaced it.
     superseded_by: int | None
     label: Label
 
 
 @record
 class MemoryMatch(Values):
-    """A row that shares words with a question; ``overlap`` is the share of the shorter of the two."""
+    """A row that shares words with a query; ``overlap`` is the shared part of the shorter text."""
 
     kind: MemoryKind
     id: int
@@ -41,13 +41,13 @@ class MemoryMatch(Values):
 
 
 class MemoryIndex:
-    """Finds rows by words. Facts that were replaced are not found."""
+    """Full-text search over facts, observations and reflections. Replaced facts are not found."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def is_empty(self) -> bool:
-        """The one thing that is asked in a turn while nothing is remembered."""
+        """Whether nothing is remembered. A turn asks this first, so it must be cheap."""
         (anything,) = self._database.execute(
             """SELECT EXISTS (SELECT 1 FROM memories) OR EXISTS (SELECT 1 FROM observations)
                OR EXISTS (SELECT 1 FROM reflections)"""
@@ -55,7 +55,7 @@ class MemoryIndex:
         return not anything
 
     def find(self, query: str, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
-        """The best matches first; none for a query without a telling word."""
+        """The best matches first; none if the query has only common words."""
         expression = match_any(query)
         if not expression:
             return []
@@ -72,12 +72,12 @@ class MemoryIndex:
         return [MemoryMatch(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
 
     def count_replaced(self) -> int:
-        """How many facts were replaced: so many of the best matches may have to be left out."""
+        """The number of replaced facts, which a search may have to skip."""
         (count,) = self._database.execute("SELECT count(*) FROM superseded").only()
         return count
 
-    def counting_facts(self, passage_ids: Sequence[int]) -> list[int]:
-        """The facts behind some passages, in the same order; those that were replaced are left out."""
+    def current_facts(self, passage_ids: Sequence[int]) -> list[int]:
+        """The ids of the facts behind some passages, in the same order, without replaced facts."""
         rows = self._database.execute(
             """SELECT item_id FROM json_each(?) JOIN passages ON passages.id = value
                WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
@@ -87,17 +87,17 @@ class MemoryIndex:
         return [memory_id for (memory_id,) in rows]
 
     def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
-        """Observations and reflections that hold a text word for word, whatever its case."""
+        """Observations and reflections that contain a text word for word, in any case."""
         rows = self._database.execute(
             """SELECT collection, item_id, text FROM passages
                WHERE collection IN ('observations', 'reflections') ORDER BY id"""
         )
-        # Compared here: for SQLite, only the letters of English have a case.
+        # Compared in Python: SQLite ignores the case of ASCII letters only.
         return [(kind, number) for kind, number, held in rows if text.casefold() in held.casefold()]
 
 
 class MemoryStore:
-    """Facts, each with the turn it came from. One that was replaced stays, and is only found on demand."""
+    """Facts, each with the turn it came from. A replaced fact stays and is only listed on demand."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -106,7 +106,7 @@ class MemoryStore:
     def add(
         self, text: str, origin: Origin, made_by: str = "chronicler", supersedes: Sequence[int] = ()
     ) -> MemoryRow:
-        """Store a fact with what it replaces, both or neither."""
+        """Store a fact and mark the facts it replaces, in one transaction."""
         with self._database.join_transaction():
             (memory_id,) = self._database.execute(
                 """INSERT INTO memories (text, session_id, turn_id, created_at, untrusted, private, sources,
@@ -123,7 +123,7 @@ class MemoryStore:
             for old in supersedes:
                 self.supersede(old, memory_id)
         row = self.get(memory_id)
-        assert row is not None  # it was stored a moment ago
+        assert row is not None  # stored above
         return row
 
     def supersede(self, old: int, later: int) -> None:
@@ -136,7 +136,7 @@ class MemoryStore:
         return rows[0] if rows else None
 
     def find(self, query: str, limit: int) -> list[MemoryRow]:
-        """The best matches that still count; a query that holds only common words finds the latest."""
+        """The best matches among current facts. A query of only common words finds the latest."""
         if not telling_words(query):
             return self.latest(limit)
         matches = self._index.find(query, limit, ("memories",))
@@ -144,7 +144,7 @@ class MemoryStore:
         return [row for row in found if row is not None]
 
     def latest(self, limit: int, *, superseded: bool = False, session_id: str = "") -> list[MemoryRow]:
-        """The latest first: those that count, or with ``superseded`` all of them."""
+        """The current facts, the latest first; with ``superseded`` also the replaced ones."""
         rows = self._database.execute(
             f"""{_SELECT} WHERE (? OR by_id IS NULL) AND ? IN ('', memories.session_id)
                 ORDER BY memories.id DESC LIMIT ?""",
@@ -153,11 +153,11 @@ class MemoryStore:
         return _rows(rows)
 
     def replaced_by(self, memory_id: int) -> list[MemoryRow]:
-        """The facts in whose place this one counts."""
+        """The facts that this one replaced."""
         return _rows(self._database.execute(f"{_SELECT} WHERE by_id = ? ORDER BY memories.id", (memory_id,)))
 
     def restore(self, memory_id: int) -> None:
-        """Let a fact count again that was replaced; the later one counts as well."""
+        """Make a replaced fact current again; the later fact stays current too."""
         self._database.execute("DELETE FROM superseded WHERE memory_id = ?", (memory_id,))
 
     def rewrite(self, memory_id: int, text: str, label: Label, made_by: str) -> None:
@@ -168,7 +168,7 @@ class MemoryStore:
         )
 
     def remove(self, memory_id: int) -> None:
-        """What it had replaced counts again."""
+        """Delete a fact; the facts that it replaced become current again."""
         self._database.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
 
 

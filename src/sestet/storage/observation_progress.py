@@ -1,4 +1,4 @@
-"""How far each session was observed. The mark is stored itself, and never derived from what came of it."""
+"""How far each session was observed, and a log of the background work."""
 
 import json
 import time
@@ -20,7 +20,7 @@ _CHUNK = 50
 
 
 class EndedTurn(NamedTuple):
-    """A turn as it is observed: what the person said, what was replied, and whose words are in it."""
+    """A turn as the observer reads it: message, reply, and the label of both."""
 
     id: str
     number: int
@@ -31,38 +31,41 @@ class EndedTurn(NamedTuple):
 
 @record
 class Unobserved(Values):
-    """The next turns of a session, and the mark they were read at."""
+    """The next turns of a session to observe, and the mark at which they were read."""
 
     session_id: str
     mark: int
-    #: The mark after them.
+    #: The mark after these turns.
     upto: int
     turns: tuple[EndedTurn, ...]
-    #: Turns up to there that have not ended; they are observed when they have.
+    #: Turns up to that mark that have not ended; they are observed after their end.
     passed_over: tuple[str, ...]
-    #: Turns that were passed over before, and have ended since.
+    #: Turns that were passed over earlier and have ended since.
     late: tuple[str, ...]
 
 
 @record
 class WorkSum(Values):
-    """What the background work has done and used so far."""
+    """Totals of the background work."""
 
     runs: int
     usage: Usage
-    #: Of the latest run; empty when that went well.
+    #: The error of the latest run; empty if it succeeded.
     problem: str
 
 
 class ObservationProgress:
-    """Marks, what is still to be observed, and a log of the work with what it cost."""
+    """A mark for each session: the number of its last observed turn.
+
+    The mark is stored, not derived from observations: a turn may yield no observation.
+    """
 
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
 
     def sessions_waiting(self) -> list[str]:
-        """Sessions with turns behind their mark; whether these are enough is another question."""
+        """Sessions with turns after their mark, however few."""
         rows = self._database.execute(
             """SELECT id FROM sessions WHERE (SELECT max(number) FROM turns WHERE session_id = sessions.id)
                    > coalesce((SELECT number FROM observed WHERE session_id = sessions.id), 0)
@@ -71,14 +74,14 @@ class ObservationProgress:
         return [session_id for (session_id,) in rows]
 
     def mark(self, session_id: str) -> int:
-        """The number of the last turn that was observed, or passed over."""
+        """The number of the last turn that was observed or passed over."""
         row = self._database.execute(
             "SELECT number FROM observed WHERE session_id = ?", (session_id,)
         ).fetchone()
         return row[0] if row else 0
 
     def may_have(self, session_ids: Sequence[str], characters: int) -> list[str]:
-        """Those of the sessions that may have so many characters to be observed: cheap after every turn."""
+        """The sessions that may have that many unobserved characters. A cheap check after every turn."""
         rows = self._database.execute(
             """SELECT value FROM json_each(?)
                LEFT JOIN observed ON observed.session_id = value
@@ -91,7 +94,7 @@ class ObservationProgress:
         return [session_id for (session_id,) in rows]
 
     def unobserved(self, session_id: str, characters: int) -> Unobserved | None:
-        """The oldest turns that hold so many characters; None while there are not enough of them."""
+        """The oldest unobserved turns with that many characters; None while there are fewer."""
         mark = upto = self.mark(session_id)
         late = self._late(session_id)
         after = self._turns_after(session_id, mark)
@@ -113,7 +116,7 @@ class ObservationProgress:
         return Unobserved(session_id, mark, upto, tuple(turns), passed_over, tuple(late))
 
     def move_mark(self, batch: Unobserved) -> bool:
-        """Inside a transaction: take the step that the batch stands for; False when somebody else has."""
+        """Inside a transaction: move the mark past the batch; False if another process has moved it."""
         if self.mark(batch.session_id) != batch.mark or not set(batch.late) <= set(
             self._late(batch.session_id)
         ):
@@ -132,7 +135,7 @@ class ObservationProgress:
         return True
 
     def waiting(self) -> tuple[int, int]:
-        """How many turns were observed, and how many wait."""
+        """The number of observed turns, and of waiting ones."""
         observed, waiting = self._database.execute(
             """SELECT coalesce(sum(number <= mark), 0) - (SELECT count(*) FROM passed_over),
                       coalesce(sum(number > mark), 0) + (SELECT count(*) FROM passed_over)
@@ -142,7 +145,7 @@ class ObservationProgress:
         return observed, waiting
 
     def log(self, stage: Stage, made_by: str, made: int, usage: Usage, problem: str = "") -> None:
-        """Note what was done and what it cost, or why it was not."""
+        """Log one run: the rows it made and its usage, or its problem."""
         self._database.execute(
             "INSERT INTO memory_work VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
@@ -158,7 +161,7 @@ class ObservationProgress:
         )
 
     def failures(self, stage: Stage) -> tuple[int, float]:
-        """How many runs in a row have failed, and when the last one did."""
+        """The number of failed runs in a row, and the time of the last one."""
         number, at = self._database.execute(
             """SELECT count(*), coalesce(max(at), 0) FROM memory_work WHERE stage = ?1 AND problem <> ''
                AND id > coalesce((SELECT max(id) FROM memory_work WHERE stage = ?1 AND problem = ''), 0)""",
@@ -175,7 +178,7 @@ class ObservationProgress:
         return WorkSum(runs, Usage(read, written, dollars), last[0] if last else "")
 
     def _turns_after(self, session_id: str, mark: int) -> list[tuple[str, int, str]]:
-        """What the person wants forgotten is not observed later."""
+        """The turns after a mark. Forgotten turns are left out, so they are not observed later."""
         return self._database.execute(
             """SELECT id, number, state FROM turns WHERE session_id = ? AND number > ?
                AND id NOT IN (SELECT turn_id FROM forgotten_turns) ORDER BY number""",
@@ -199,7 +202,7 @@ class ObservationProgress:
 
 
 def _turns(events: Iterable[Event], numbers: Mapping[str, int]) -> list[EndedTurn]:
-    """The turns that have a number; one without a reply still has what the person said."""
+    """The turns in ``numbers``; a turn without a reply still has the person's message."""
     turns: dict[str, EndedTurn] = {}
     for event in events:
         turn_id = event.stamp.turn_id

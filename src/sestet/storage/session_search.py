@@ -1,6 +1,6 @@
-"""Past turns found by full text: what the person said, and what they were answered.
+"""Full-text search over past turns: the person's message and the reply.
 
-Nothing is indexed while a turn runs. A search first takes in the turns that have ended since the last one.
+No turn is indexed while it runs. A search first indexes the turns that ended since the last search.
 """
 
 import json
@@ -15,7 +15,7 @@ _INDEXED_AT_ONCE = 500
 
 @record
 class Exchange(Values):
-    """One turn: ``answered`` is empty when it ended without a reply."""
+    """One turn; ``answered`` is empty if the turn ended without a reply."""
 
     turn_id: str
     session_id: str
@@ -26,17 +26,17 @@ class Exchange(Values):
 
 
 class SessionSearch:
-    """Reads the journal; writes nothing but the index."""
+    """Reads the journal and writes only the index."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def search(self, query: str, limit: int) -> list[Exchange]:
-        """The best matches first; a query that holds only common words finds the latest."""
-        self._take_in()
+        """The best matches first. A query of only common words finds the latest turns."""
+        self._index_ended_turns()
         if not (expression := match_any(query)):
             return _rows(self._database.execute("SELECT * FROM exchanges ORDER BY id DESC LIMIT ?", (limit,)))
-        # The view reads the journal for each row it gives, so it is asked for the best ones alone.
+        # The view reads the journal for each row, so it is joined with the best matches only.
         rows = self._database.execute(
             """SELECT exchanges.* FROM
                    (SELECT rowid AS id, rank AS score FROM exchanges_index
@@ -46,8 +46,8 @@ class SessionSearch:
         )
         return _rows(rows)
 
-    def _take_in(self) -> None:
-        """Index what has ended and is not indexed yet, in parts, so that a turn elsewhere can write."""
+    def _index_ended_turns(self) -> None:
+        """Index the ended turns in batches, so that turns of other processes can write in between."""
         taken = _INDEXED_AT_ONCE
         while taken == _INDEXED_AT_ONCE:
             found = self._database.execute(
@@ -72,7 +72,7 @@ def _rows(rows: Rows) -> list[Exchange]:
 
 
 def _label(stored: str | None) -> Label:
-    """Of the reply; a turn without one holds nothing but the person's own words."""
+    """The label of the reply; without a reply the turn holds only the person's own words."""
     if stored is None:
         return Label()
     label = json.loads(stored)

@@ -202,7 +202,7 @@ class Observer:
 
     def _note_failure(self, stage: Stage, error: SestetError) -> None:
         problem = whole(str(error)) or type(error).__name__
-        _log.warning("%s: %s; it will be tried again", stage, problem)
+        _log.warning("%s: %s; will try again", stage, problem)
         self._observed.log(stage, self._writer.name, 0, Usage(), problem)
 
     def _is_resting(self, stage: Stage) -> bool:

@@ -77,7 +77,7 @@ class Recall:
             near = await self._embedding.nearest(query, wanted, _is_fact)
         except EmbeddingError:
             return []
-        return self._index.counting_facts([match.passage_id for match in near])[:limit]
+        return self._index.current_facts([match.passage_id for match in near])[:limit]
 
     def section(self, message: str) -> Recollection | None:
         """What the root agent is shown beside a message; None when nothing has to do with it."""

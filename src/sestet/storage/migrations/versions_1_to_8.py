@@ -6,9 +6,9 @@
 def kept_in_passages(
     table: str, title: str, text: str, source: str, session_id: str = "session_id", at: str = "created_at"
 ) -> str:
-    """Triggers that give every row of a table its passage, and the passages of the rows that are there.
+    """SQL that creates a passage for each present row of a table, and triggers for later rows.
 
-    The other arguments are expressions over the table's columns.
+    The other arguments are SQL expressions over the table's columns.
     """
     passage = f"""INSERT INTO passages
         SELECT NULL, '{table}', id, {title}, {text}, {source}, {session_id}, untrusted, private, sources, {at}
@@ -30,7 +30,7 @@ def kept_in_passages(
 
 
 VERSIONS_1_TO_8: tuple[str, ...] = (
-    # 1: conversations and their facts
+    # 1: sessions, turns and events
     """
     CREATE TABLE sessions (
         id TEXT PRIMARY KEY,
@@ -59,7 +59,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
         SELECT session_id, turn_id, seq, author, delegation_id, at, kind, data, number
         FROM events JOIN turns ON turns.id = events.turn_id;
     """,
-    # 2: what the person asked to be remembered
+    # 2: facts that the person asked to remember
     """
     CREATE TABLE memories (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -77,7 +77,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
         INSERT INTO memories_index (memories_index, rowid, text) VALUES ('delete', old.id, old.text);
     END;
     """,
-    # 3: what was observed, and what sums it up
+    # 3: observations and reflections
     """
     CREATE TABLE observations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -103,7 +103,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX covered_by_observation ON covered (observation_id);
     """,
-    # 4: facts that are linked with each other; the keys are what two spellings of a node have in common
+    # 4: the graph; a key is equal for all spellings of a node
     """
     CREATE TABLE triples (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -120,7 +120,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
     CREATE INDEX triples_by_object ON triples (object_key, subject_key);
     CREATE INDEX triples_by_predicate ON triples (predicate);
     """,
-    # 5: knowledge under its keys
+    # 5: knowledge entries
     """
     CREATE TABLE knowledge (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -147,7 +147,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
         INSERT INTO knowledge_index (rowid, key, content) VALUES (new.id, new.key, new.content);
     END;
     """,
-    # 6: questions about one exact call, and standing answers
+    # 6: approval questions and standing grants
     """
     CREATE TABLE approvals (
         id TEXT PRIMARY KEY,
@@ -177,7 +177,7 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
     CREATE INDEX grants_by_tool ON grants (agent, tool);
     CREATE INDEX turns_by_state ON turns (state) WHERE state IN ('running', 'paused');
     """,
-    # 7: where each row's content came from; what was stored before counts as the worst
+    # 7: labels; rows stored before get the strictest label
     """
     ALTER TABLE memories ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE memories ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
@@ -195,8 +195,8 @@ VERSIONS_1_TO_8: tuple[str, ...] = (
     ALTER TABLE knowledge ADD COLUMN private INTEGER NOT NULL DEFAULT 1;
     ALTER TABLE knowledge ADD COLUMN sources TEXT NOT NULL DEFAULT '[]';
     """,
-    # 8: every text that can be retrieved, in one place, which triggers keep in step with the others;
-    # a passage without a vector in the space of the present embedding is work to be done
+    # 8: passages, which triggers copy from the other tables, and their vectors;
+    # a passage without a vector in the present space waits to be embedded
     """
     CREATE TABLE passages (
         id INTEGER PRIMARY KEY AUTOINCREMENT,

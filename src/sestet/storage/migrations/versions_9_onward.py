@@ -5,7 +5,7 @@
 from sestet.storage.migrations.versions_1_to_8 import kept_in_passages
 
 VERSIONS_9_ONWARD: tuple[str, ...] = (
-    # 9: knowledge has versions and tags, lessons a table; past turns are found once a search has indexed them
+    # 9: versions and tags of knowledge, lessons, and the full-text index of past turns
     """
     DROP TRIGGER knowledge_inserted;
     DROP TRIGGER knowledge_deleted;
@@ -92,7 +92,7 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
         "'lesson ' || id",
         session_id="''",
     ),
-    # 10: documents; the text of a chunk is its passage, and nowhere else
+    # 10: documents; the text of a chunk is stored only as its passage
     """
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -112,8 +112,8 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
         DELETE FROM passages WHERE collection = 'documents' AND item_id = old.id;
     END;
     """,
-    # 11: nodes as numbers, which makes a walk fast. A fact knows the row it was read out of, and goes with
-    # it, unless another row says the same; a row whose text stays as it was keeps its facts.
+    # 11: node ids, for fast walks. A fact refers to the row it was extracted from and is removed with it,
+    # unless another row states the same fact; a row whose text does not change keeps its facts.
     """
     CREATE TABLE nodes (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -219,8 +219,8 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
         DELETE FROM triples WHERE collection = old.collection AND item_id = old.item_id;
     END;
     """,
-    # 12: who made a row and what replaced it; one index over all that is remembered; how far was observed.
-    # What was said before is not observed: nobody expects a new version to read years of conversations.
+    # 12: author and successor of a memory; one index over everything remembered; marks of the observer.
+    # Earlier turns are marked as observed: an update must not send years of conversations to a model.
     """
     ALTER TABLE memories ADD COLUMN made_by TEXT NOT NULL DEFAULT 'chronicler';
     ALTER TABLE observations ADD COLUMN made_by TEXT NOT NULL DEFAULT 'chronicler';
