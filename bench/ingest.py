@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from bench.process import read_rss_kb
 from sestet.config.settings import Settings
-from sestet.services.documents.ingest import Ingestion
-from sestet.services.embedding.choice import open_embedding
-from sestet.services.embedding.work import Embedding
+from sestet.services.documents.ingestion import Ingestion
+from sestet.services.embedding.index import EmbeddingIndex, open_embedding
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
 
@@ -55,7 +54,7 @@ class _Run(NamedTuple):
     stored_seconds: float
 
 
-def _ingest(database: Database, embedding: Embedding, folder: Path) -> _Run:
+def _ingest(database: Database, embedding: EmbeddingIndex, folder: Path) -> _Run:
     started = time.perf_counter()
     summary = Ingestion(DocumentStore(database)).run([folder])
     stored = time.perf_counter() - started

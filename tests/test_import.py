@@ -54,7 +54,6 @@ with tempfile.TemporaryDirectory() as home:
     assert not loaded & {
         "sestet.background",
         "sestet.models.vendor",
-        "sestet.services.embedding.nearest",
         "numpy",
     }
 

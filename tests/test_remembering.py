@@ -7,7 +7,7 @@ import pytest
 import sestet
 from sestet.core.event import ToolFinished, TurnFinished
 from sestet.core.label import Label, Origin
-from sestet.services.embedding.local import LocalEmbedder
+from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.vectors import VectorStore

@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sestet.services.embedding.local import LocalEmbedder
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
-from sestet.storage.links import LinkStore
-from sestet.storage.passages import PassageStore, Scope
+from sestet.storage.graph import GraphStore
+from sestet.storage.passages import PassageStore, SearchScope
 from sestet.storage.vectors import VectorStore
 
 HERE = Path(__file__).parent
@@ -54,9 +54,9 @@ async def measure_quality(database: Database) -> dict[str, dict[str, dict[str, f
     """For each way of looking and each kind of query: the share whose answer is first, or among five."""
     store(database, read_notes())
     passages = PassageStore(database)
-    embedding = Embedding(VectorStore(database), LocalEmbedder())
+    embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder())
     await embedding.catch_up()
-    scope = Scope(("documents",))
+    scope = SearchScope(("documents",))
 
     async def by_meaning(query: str, limit: int) -> list[str]:
         near = await embedding.nearest(query, limit, scope.holds)
@@ -66,7 +66,7 @@ async def measure_quality(database: Database) -> dict[str, dict[str, dict[str, f
     searches = {
         "words": _of(Retrieval(passages)),
         "vectors": by_meaning,
-        "hybrid": _of(Retrieval(passages, LinkStore(database), embedding)),
+        "hybrid": _of(Retrieval(passages, GraphStore(database), embedding)),
     }
     return {name: await _recall(search) for name, search in searches.items()}
 

@@ -9,11 +9,11 @@ from statistics import median
 
 from bench.process import read_rss_kb
 from bench.retrieval.quality import Note, read_notes, read_queries, store
-from sestet.services.embedding.local import LocalEmbedder
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
-from sestet.storage.links import LinkStore
+from sestet.storage.graph import GraphStore
 from sestet.storage.passages import PassageStore
 from sestet.storage.vectors import VectorStore
 
@@ -36,7 +36,7 @@ async def build(database: Database) -> dict[str, float]:
         ],
     )
     began = time.perf_counter()
-    embedded = await Embedding(VectorStore(database), LocalEmbedder()).catch_up()
+    embedded = await EmbeddingIndex(VectorStore(database), LocalEmbedder()).catch_up()
     return {"embedded_per_second": embedded / (time.perf_counter() - began)}
 
 
@@ -62,8 +62,8 @@ async def many_queries(database: Database) -> dict[str, float]:
 
 
 def _open(database: Database, embedder: LocalEmbedder) -> Retrieval:
-    embedding = Embedding(VectorStore(database), embedder)
-    return Retrieval(PassageStore(database), LinkStore(database), embedding)
+    embedding = EmbeddingIndex(VectorStore(database), embedder)
+    return Retrieval(PassageStore(database), GraphStore(database), embedding)
 
 
 def _queries(count: int) -> list[str]:

@@ -33,7 +33,7 @@ from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Hooks, Runner
 from sestet.runtime.steps import Steps
-from sestet.services.embedding.choice import open_embedding
+from sestet.services.embedding.index import open_embedding
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore

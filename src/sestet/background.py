@@ -4,16 +4,15 @@ from sestet.config import Settings
 from sestet.core.model import Model
 from sestet.models.choice import Models, is_small
 from sestet.models.named import OFFLINE
-from sestet.services.background import Worker
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.memory.observer import Observer, Thresholds
-from sestet.services.memory.writing import ModelWriter, RuleWriter
+from sestet.services.memory.writers import ModelWriter, RuleWriter
+from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.extractions import ExtractionStore
-from sestet.storage.graph import GraphStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.locks import SessionLocks
-from sestet.storage.predicates import Predicates
 
 
 class Background:

@@ -15,21 +15,19 @@ from sestet.orchestration.routing import PromptProfile
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.turn import Limits
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.files import Files
-from sestet.services.memory.forgetting import Forgetting
+from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
-from sestet.storage.exchanges import ExchangeStore
-from sestet.storage.graph import GraphStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
-from sestet.storage.links import LinkStore
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
-from sestet.storage.predicates import Predicates
+from sestet.storage.session_search import SessionSearch
 
 
 @record
@@ -57,7 +55,10 @@ def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
 
 
 def available_tools(
-    settings: Settings, database: Database, embedding: Embedding | None = None, added: Iterable[Tool] = ()
+    settings: Settings,
+    database: Database,
+    embedding: EmbeddingIndex | None = None,
+    added: Iterable[Tool] = (),
 ) -> tuple[Tool, ...]:
     """Every tool of every room whose services are switched on, then the added tools."""
     services: dict[type, object] = {
@@ -67,14 +68,14 @@ def available_tools(
         Forgetting: Forgetting(database),
         KnowledgeStore: KnowledgeStore(database),
         LearningStore: LearningStore(database),
-        ExchangeStore: ExchangeStore(database),
+        SessionSearch: SessionSearch(database),
     }
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
         services[Predicates] = Predicates(settings.graph.predicates)
     if settings.embedding.provider != "none":
-        links = LinkStore(database) if settings.graph.enabled else None
-        services[Retrieval] = Retrieval(PassageStore(database), links, embedding)
+        graph = GraphStore(database) if settings.graph.enabled else None
+        services[Retrieval] = Retrieval(PassageStore(database), graph, embedding)
     if settings.search.url:
         from sestet.services.web_search import WebSearch
 

@@ -17,8 +17,8 @@ from sestet.core.label import CLEAN, Label, Labelled, Origin
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.matching import match_tool
-from sestet.services.embedding.choice import open_embedding
-from sestet.services.memory.forgetting import Forgetting
+from sestet.services.embedding.index import open_embedding
+from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore

@@ -10,8 +10,7 @@ from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.storage.database import Database
-from sestet.storage.graph import GraphStore
-from sestet.storage.predicates import NAMED, Predicates
+from sestet.storage.graph import BUILT_IN_PREDICATES, GraphStore, Predicates
 
 from .calling import CALL, DAY, LATER, problems, run
 
@@ -140,7 +139,7 @@ async def test_what_the_graph_does_not_know_is_said_plainly(graph: GraphStore) -
     )
 
 
-@pytest.mark.parametrize("predicate", NAMED)
+@pytest.mark.parametrize("predicate", BUILT_IN_PREDICATES)
 async def test_every_named_predicate_needs_no_declaration(graph: GraphStore, predicate: str) -> None:
     answer = await run(graph_add, graph, Predicates(), subject="a", predicate=predicate, object="b")
 
@@ -165,7 +164,7 @@ async def test_an_unknown_predicate_is_answered_with_the_nearest_and_the_way_to_
 
     said = str(refused.value)
     assert said.startswith("there is no predicate 'work_at'; did you mean 'works_at'? Known: related_to, ")
-    assert said.endswith("Another one is declared in the settings, under graph.predicates")
+    assert said.endswith("The person can declare others in the settings, under graph.predicates")
     assert graph.size() == (0, 0)
 
 

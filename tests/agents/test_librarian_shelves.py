@@ -14,9 +14,9 @@ from sestet.core.label import Label, Labelled
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.storage.database import Database
-from sestet.storage.exchanges import ExchangeStore
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
+from sestet.storage.session_search import SessionSearch
 
 from .calling import CALL, DAY, LATER, run
 
@@ -104,7 +104,7 @@ async def test_past_conversations_are_found_by_the_words_of_both_sides(tmp_path:
             async for _ in app.run_turn(session, text):
                 pass
     database = Database(tmp_path / "sestet.db")
-    exchanges = ExchangeStore(database)
+    exchanges = SessionSearch(database)
 
     for query in ("fish", "the HARBOURS"):
         assert await run(search_sessions, exchanges, query=query) == (
@@ -124,7 +124,7 @@ async def test_a_conversation_that_goes_on_after_a_search_is_found_by_the_next(t
     model = sestet.ScriptedModel({"orchestrator": ["One.", "Two."]})
     async with sestet.open({}, model=model, home=tmp_path) as app:
         database = Database(tmp_path / "sestet.db")
-        exchanges = ExchangeStore(database)
+        exchanges = SessionSearch(database)
         for text, found in (("red apples", ["red apples"]), ("green apples", ["green apples", "red apples"])):
             async for _ in app.run_turn("s1", text):
                 pass
@@ -138,7 +138,7 @@ async def test_a_turn_whose_words_are_taken_out_of_the_journal_is_not_found_by_t
         async for _ in app.run_turn("s1", "what grows here?"):
             pass
     database = Database(tmp_path / "sestet.db")
-    exchanges = ExchangeStore(database)
+    exchanges = SessionSearch(database)
     assert len(exchanges.search("zanzibarwort", 5)) == 1
 
     database.execute("UPDATE events SET data = replace(data, 'zanzibarwort', '[forgotten]')")
@@ -156,7 +156,7 @@ async def test_a_long_reply_is_shown_around_the_words_that_were_looked_for(tmp_p
             pass
     database = Database(tmp_path / "sestet.db")
 
-    answer = (await run(search_sessions, ExchangeStore(database), query="needles needle")).splitlines()[-1]
+    answer = (await run(search_sessions, SessionSearch(database), query="needles needle")).splitlines()[-1]
 
     assert "needle" in answer
     assert answer.startswith("  the answer: …")
@@ -183,7 +183,7 @@ async def test_a_reply_that_rests_on_untrusted_text_stays_untrusted_when_it_is_f
             pass
     database = Database(tmp_path / "sestet.db")
 
-    label = await label_of(search_sessions, ExchangeStore(database), query="fish")
+    label = await label_of(search_sessions, SessionSearch(database), query="fish")
 
     assert (label.untrusted, label.private) == (True, True)
     assert "browser_read of navigator" in label.sources

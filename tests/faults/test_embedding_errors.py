@@ -8,8 +8,8 @@ import pytest
 import sestet
 from sestet.core.errors import StorageError
 from sestet.core.event import TurnFinished
-from sestet.services.embedding.local import LocalEmbedder
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.storage.database import Database
 from sestet.storage.vectors import VectorStore
 from tests.faults.opened import read_all
@@ -27,7 +27,7 @@ async def test_an_error_at_any_statement_is_said_and_the_work_is_finished_afterw
         with watched_connections(disk.watch):
             database = Database(tmp_path / f"{number}.db")
             ids = [keep(database, f"passage {count}") for count in range(3)]
-            embedding = Embedding(VectorStore(database), LocalEmbedder())
+            embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder())
             disk.arm(number)
             try:
                 await embedding.catch_up()

@@ -6,7 +6,7 @@ import pytest
 
 import sestet
 from sestet.core.event import ApprovalRequested, DelegationFinished, Event, ToolFinished
-from sestet.services.documents.ingest import Ingestion
+from sestet.services.documents.ingestion import Ingestion
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
 

@@ -17,8 +17,7 @@ from sestet.services.extraction import Extraction
 from sestet.services.extraction_rules import find_facts
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.extractions import ExtractionStore, Fact, Pending, Proposer
-from sestet.storage.graph import GraphStore
-from sestet.storage.predicates import Predicates
+from sestet.storage.graph import GraphStore, Predicates
 
 
 class SilentModel:

@@ -1,8 +1,7 @@
 """Passages for the tests of retrieval, without the rows that they usually belong to."""
 
 from sestet.core.label import CLEAN, Label
-from sestet.storage.database import Database
-from sestet.storage.labels import label_columns
+from sestet.storage.database import Database, label_columns
 
 
 def keep(

@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,23 +17,15 @@ from sestet.models.scripted import ScriptedModel
 from sestet.services.extraction import Extraction, Mode
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.extractions import ExtractionStore, Fact, ProposalRow
-from sestet.storage.graph import GraphStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.memories import MemoryStore
-from sestet.storage.predicates import Predicates
 from tests.services.extracting import SilentModel
 
 ORIGIN = Origin("s", "t", CLEAN)
 STRANGE = Label(untrusted=True, sources=("a page",))
 DECLARED = Predicates(["works_at"])
 ADA = ("Ada", "works_at", "Acme")
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / FILE_NAME)
-    yield database
-    database.close()
 
 
 @pytest.fixture

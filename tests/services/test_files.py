@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.core.errors import ToolError
-from sestet.services.files import Entry, Excerpt, FileLimits, Files, Listing, Match, human_size
+from sestet.services.files import DirectoryEntry, Excerpt, FileLimits, Files, Listing, Match, human_size
 
 
 def test_a_listing_has_directories_first_and_each_part_in_order(tmp_path: Path) -> None:
@@ -23,9 +23,9 @@ def test_a_listing_has_directories_first_and_each_part_in_order(tmp_path: Path) 
     assert listing == Listing(
         ".",
         (
-            *(Entry(name, "directory") for name in (".git", "Alpha", "zoo")),
-            *(Entry(name, "file", 5) for name in (".env", "A.txt", "b.txt")),
-            Entry("link", "link", target="/nowhere"),
+            *(DirectoryEntry(name, "directory") for name in (".git", "Alpha", "zoo")),
+            *(DirectoryEntry(name, "file", 5) for name in (".env", "A.txt", "b.txt")),
+            DirectoryEntry("link", "link", target="/nowhere"),
         ),
         directories=3,
         others=4,
@@ -55,7 +55,7 @@ def test_a_huge_directory_is_counted_and_its_first_entries_are_shown(tmp_path: P
 def test_unusual_names_are_listed_and_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("text")
 
-    assert Files(tmp_path).list().entries == (Entry(name, "file", 4),)
+    assert Files(tmp_path).list().entries == (DirectoryEntry(name, "file", 4),)
     assert _text(Files(tmp_path).read(name)) == "text"
     assert [match.path for match in Files(tmp_path).search("text").found if match.line] == [name]
 
@@ -64,7 +64,7 @@ def test_a_name_that_is_not_unicode_is_listed_and_read(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     (tmp_path / name).write_text("text")
 
-    assert Files(tmp_path).list().entries == (Entry(name, "file", 4),)
+    assert Files(tmp_path).list().entries == (DirectoryEntry(name, "file", 4),)
     assert _text(Files(tmp_path).read(name)) == "text"
 
 

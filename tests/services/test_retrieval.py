@@ -10,15 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sestet.core.label import CLEAN, Label, Origin
-from sestet.services.embedding.endpoint import EndpointEmbedder
-from sestet.services.embedding.local import LocalEmbedder
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.endpoint_embedder import EndpointEmbedder
+from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore
 from sestet.storage.knowledge import KnowledgeStore
-from sestet.storage.links import LinkStore
-from sestet.storage.passages import PassageStore, Scope
+from sestet.storage.passages import PassageStore, SearchScope
 from sestet.storage.vectors import VectorStore
 from tests.services.embedding.server import Answer, serving
 from tests.services.passages import keep
@@ -30,7 +29,9 @@ INVOICE = "The invoice of the printer is paid in March."
 
 
 def hybrid(database: Database) -> Retrieval:
-    return Retrieval(PassageStore(database), LinkStore(database), Embedding(VectorStore(database), LOCAL))
+    return Retrieval(
+        PassageStore(database), GraphStore(database), EmbeddingIndex(VectorStore(database), LOCAL)
+    )
 
 
 def by_words(database: Database) -> Retrieval:
@@ -129,7 +130,7 @@ async def test_a_few_passages_in_scope_are_found_among_many_that_are_not(databas
 def test_who_wants_no_passage_gets_none(database: Database, limit: int) -> None:
     KnowledgeStore(database).save("Tea", "green", "note", Origin("s", "t", CLEAN))
 
-    assert PassageStore(database).match("tea", Scope(("knowledge",)), limit) == []
+    assert PassageStore(database).match("tea", SearchScope(("knowledge",)), limit) == []
 
 
 async def test_the_graph_leads_from_what_was_found_to_what_is_linked_with_it(database: Database) -> None:
@@ -164,7 +165,7 @@ async def test_the_graph_is_followed_backwards_and_a_circle_ends(database: Datab
 
 
 def by_graph(database: Database) -> Retrieval:
-    return Retrieval(PassageStore(database), LinkStore(database))
+    return Retrieval(PassageStore(database), GraphStore(database))
 
 
 async def test_a_node_with_thousands_of_facts_does_not_flood_the_answer(database: Database) -> None:
@@ -207,7 +208,7 @@ async def test_a_server_that_fails_leaves_the_words_and_its_reason(database: Dat
     with serving() as server:
         server.answer = lambda texts: Answer(500)
         embedder = EndpointEmbedder(server.base_url, "letters", "")
-        retrieval = Retrieval(PassageStore(database), None, Embedding(VectorStore(database), embedder))
+        retrieval = Retrieval(PassageStore(database), None, EmbeddingIndex(VectorStore(database), embedder))
         found, problem = await retrieval.retrieve("invoice")
 
     assert [passage.text for passage in found] == [INVOICE]

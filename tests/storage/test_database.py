@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import StorageError
-from sestet.storage.database import VERSION, Database
+from sestet.storage.database import Database
 from sestet.storage.migrations import MIGRATIONS
 
 
@@ -30,10 +30,6 @@ def test_a_new_file_is_private_to_its_owner_and_uses_a_write_ahead_log(tmp_path:
     assert database.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert stat.S_IMODE(database.path.stat().st_mode) == 0o600
     database.close()
-
-
-def test_the_version_counts_the_migrations() -> None:
-    assert len(MIGRATIONS) == VERSION
 
 
 @pytest.mark.parametrize("version", range(len(MIGRATIONS) + 1))

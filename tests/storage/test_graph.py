@@ -15,9 +15,15 @@ from sestet.core.errors import ConfigError
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.storage import traversal
 from sestet.storage.database import Database
-from sestet.storage.graph import TOLD, GraphStore, Source
+from sestet.storage.graph import (
+    BUILT_IN_PREDICATES,
+    TOLD,
+    GraphStore,
+    Predicates,
+    Source,
+    UnknownPredicateError,
+)
 from sestet.storage.migrations import MIGRATIONS
-from sestet.storage.predicates import NAMED, Predicates, UnknownPredicateError
 from sestet.storage.traversal import Direction
 
 ORIGIN = Origin("s", "t", CLEAN)
@@ -265,11 +271,11 @@ def test_the_predicates_in_use_are_counted(graph: GraphStore) -> None:
 def test_declared_predicates_join_the_named_ones_in_one_spelling() -> None:
     predicates = Predicates(["Works at", "works-at", "contains", "lives_in"])
 
-    assert predicates.names == (*NAMED, "works_at", "lives_in")
+    assert predicates.names == (*BUILT_IN_PREDICATES, "works_at", "lives_in")
     assert predicates.require("LIVES IN") == "lives_in"
     with pytest.raises(UnknownPredicateError, match="did you mean 'lives_in'"):
         predicates.require("live in")
-    with pytest.raises(ConfigError, match="'-' is no name"):
+    with pytest.raises(ConfigError, match="'-' is not a name"):
         Predicates(["-"])
 
 

@@ -170,7 +170,7 @@ def _known(opened: _Opened, name: str) -> str:
 
 def _declared(opened: _Opened, name: str, also: "dict[str, int] | None" = None) -> str:
     from sestet.core.errors import PersonError
-    from sestet.storage.predicates import UnknownPredicateError
+    from sestet.storage.graph import UnknownPredicateError
 
     try:
         return opened.extraction.predicates.require(name, also or ())

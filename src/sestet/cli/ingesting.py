@@ -12,8 +12,8 @@ from sestet.cli.show.bar import Watch, open_bar
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import print_json
 from sestet.core.errors import EmbeddingError, PersonError
-from sestet.services.documents.ingest import Ingestion, Named, Progress, Summary
-from sestet.services.embedding.choice import open_embedding
+from sestet.services.documents.ingestion import FileProblem, Ingestion, IngestionProgress, IngestionSummary
+from sestet.services.embedding.index import open_embedding
 from sestet.storage.documents import DocumentStore
 
 _INTERRUPTED = 130
@@ -77,16 +77,16 @@ async def _embed(storage: Storage, as_json: bool) -> tuple[int, str]:
     return before - embedding.pending(), ""
 
 
-def _watching_files(bar: Watch) -> Callable[[Progress], None]:
+def _watching_files(bar: Watch) -> Callable[[IngestionProgress], None]:
     return lambda now: bar(now.done, now.total, now.path.rpartition("/")[2])
 
 
-def _described(summary: Summary) -> Mapping[str, object]:
+def _described(summary: IngestionSummary) -> Mapping[str, object]:
     named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
     return asdict(summary) | named
 
 
-def _print(summary: Summary) -> None:
+def _print(summary: IngestionSummary) -> None:
     counts = ("added", "changed", "unchanged", "removed")
     shown = [f"{getattr(summary, name)} {name}" for name in counts if getattr(summary, name)]
     chunks = f" in {summary.chunks} chunk{'' if summary.chunks == 1 else 's'}" if summary.chunks else ""
@@ -96,7 +96,7 @@ def _print(summary: Summary) -> None:
         typer.echo(f"broken: {clean(path)}: {clean(reason)}", err=True)
 
 
-def _print_skipped(skipped: Sequence[Named]) -> None:
+def _print_skipped(skipped: Sequence[FileProblem]) -> None:
     """How many for each reason, with the first names."""
     for reason, number in Counter(entry.reason for entry in skipped).most_common():
         names = [clean(entry.path) for entry in skipped if entry.reason == reason]

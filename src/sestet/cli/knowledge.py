@@ -195,14 +195,14 @@ def forget(
     from sestet.cli.opening import open_storage
     from sestet.cli.show.console import print_json
     from sestet.core.errors import PersonError
-    from sestet.storage.shelves import Unwanted, forget_from_shelves
+    from sestet.services.forgetting import UnwantedEntries, forget_entries
 
     if sum((bool(key), learning is not None, document is not None)) != 1:
         raise typer.BadParameter("name exactly one thing: a KEY, --learning N or --document PATH")
     with open_storage(context) as storage:
         path = str(_path(document).absolute()) if document is not None else ""
         resolved = str(Path(path).resolve()) if path else ""
-        forgotten = forget_from_shelves(storage.database, Unwanted(key, learning, (path, resolved)))
+        forgotten = forget_entries(storage.database, UnwantedEntries(key, learning, (path, resolved)))
     if not forgotten.names:
         what = repr(key) if key else f"lesson {learning}" if learning else f"document {path!r}"
         raise PersonError(f"there is no {what}; see 'sestet knowledge list', 'learnings' and 'documents'")
@@ -246,7 +246,7 @@ def embed(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) ->
 async def _search(context: typer.Context, query: str, limit: int, as_json: bool) -> None:
     from sestet.cli.opening import open_storage
     from sestet.cli.show.knowledge import print_passages
-    from sestet.services.embedding.choice import open_embedding
+    from sestet.services.embedding.index import open_embedding
     from sestet.services.retrieval import Retrieval
     from sestet.storage.passages import PassageStore
 

@@ -31,11 +31,11 @@ def list_items(
     """List what is remembered, the latest first, each row with where it came from."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_items, print_work
-    from sestet.services.memory.ledger import Ledger
+    from sestet.services.memory.catalog import MemoryCatalog
 
     with open_storage(context) as (_, database):
         nothing = "Nothing that is remembered fits." if sort or session else "Nothing is remembered yet."
-        print_items(Ledger(database).items(limit, sort, session), as_json, nothing)
+        print_items(MemoryCatalog(database).items(limit, sort, session), as_json, nothing)
         if not as_json:
             print_work(database)
 
@@ -47,10 +47,10 @@ def show_item(
     """Show one row whole: its text, where it came from, what it rests on and what became of it."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_item
-    from sestet.services.memory.ledger import Ledger
+    from sestet.services.memory.catalog import MemoryCatalog
 
     with open_storage(context) as (_, database):
-        print_item(Ledger(database).require(item), as_json)
+        print_item(MemoryCatalog(database).require(item), as_json)
 
 
 @program.command("search")
@@ -63,13 +63,13 @@ def search(
     """Find what is remembered by its words; facts that were replaced are left out."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_items
-    from sestet.services.memory.ledger import Ledger
+    from sestet.services.memory.catalog import MemoryCatalog
 
     words = " ".join(query).strip()
     if not words:
         raise typer.BadParameter("the query is empty")
     with open_storage(context) as (_, database):
-        found = Ledger(database).find(words, limit)
+        found = MemoryCatalog(database).find(words, limit)
         print_items(found, as_json, "Nothing that is remembered has these words.")
 
 
@@ -86,10 +86,10 @@ def edit(
     """Correct a row in your own words, or restore a fact that was replaced."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_item
-    from sestet.services.memory.ledger import Ledger
+    from sestet.services.memory.catalog import MemoryCatalog
 
     with open_storage(context) as (_, database):
-        ledger = Ledger(database)
+        ledger = MemoryCatalog(database)
         print_item(ledger.restore(item) if restore and not text else ledger.edit(item, text), as_json)
 
 
@@ -108,7 +108,7 @@ def forget(
     """Remove a row for good, with what was made of it, from every index and from the file."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.memory import print_forgotten
-    from sestet.services.memory.forgetting import Forgetting
+    from sestet.services.forgetting import Forgetting
 
     with open_storage(context) as (_, database):
         forgetting = Forgetting(database)
@@ -127,11 +127,11 @@ def export(
     """Write everything that is remembered as JSON lines."""
     from sestet.cli.opening import open_storage
     from sestet.cli.show.clean import escape_json
-    from sestet.services.memory.ledger import Ledger
-    from sestet.services.memory.transfer import export_lines
+    from sestet.services.memory.catalog import MemoryCatalog
+    from sestet.services.memory.import_export import export_lines
 
     with open_storage(context) as (_, database):
-        lines = [escape_json(line) for line in export_lines(Ledger(database))]
+        lines = [escape_json(line) for line in export_lines(MemoryCatalog(database))]
     if file is None:
         for line in lines:
             typer.echo(line)
@@ -152,7 +152,7 @@ def import_file(
     from sestet.cli.opening import open_storage
     from sestet.cli.show.console import print_json
     from sestet.core.errors import PersonError
-    from sestet.services.memory.transfer import import_lines
+    from sestet.services.memory.import_export import import_lines
 
     try:
         lines = sys.stdin.readlines() if str(file) == "-" else file.read_text("utf-8").splitlines()

@@ -9,7 +9,7 @@ from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 
-#: A rough measure of text that no model has counted.
+#: A rough guess for texts in any language.
 CHARACTERS_PER_TOKEN = 4
 
 

@@ -1,4 +1,4 @@
-"""Reads saved texts for facts: by the model where there is a real one, else by rules."""
+"""Extracts facts from saved texts, with a model if there is a real one, else with rules."""
 
 import asyncio
 import json
@@ -10,28 +10,28 @@ from typing import Literal, TypeAlias, cast
 
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest
+from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
-from sestet.storage.graph import node_key
-from sestet.storage.predicates import Predicates, predicate_name
+from sestet.storage.graph import Predicates, node_key, predicate_name
 
 _log = logging.getLogger(__name__)
 
-#: ``review``: what is found waits for the person. ``on``: it goes into the graph at once.
+#: ``review``: found facts wait for the person. ``on``: they go into the graph at once.
 Mode: TypeAlias = Literal["off", "review", "on"]
 
 AGENT = "librarian"
 _MOST_FACTS = 20
 _LONGEST_NAME = 200
 _LONGEST_TEXT = 8_000
-#: A model that fails so often on one text has had its chance.
+#: After this many failures of the model on one text, rules read the text.
 _MOST_ATTEMPTS = 3
 _MODEL_SECONDS = 120.0
-# Longer than a model may take, so that a living process never loses its claim.
+# Longer than the model's time limit, so that a running process never loses its claim.
 _CLAIM_SECONDS = 180.0
 
 
 class Extraction:
-    """One text a step. A text and what was found in it are settled in one transaction."""
+    """Reads one text a step; the facts are stored and the text leaves the queue in one transaction."""
 
     def __init__(
         self, store: ExtractionStore, predicates: Predicates, mode: Mode, model: Model | None = None
@@ -42,11 +42,11 @@ class Extraction:
         self._model = model
 
     async def step(self) -> bool:
-        """Read the next text; False: there is none."""
+        """Read the next text; False if there is none."""
         if self._mode == "off" or self.store.is_empty():
             return False
         if self._model is None:
-            # Taken on and settled at once: whoever dies in between has not taken it on.
+            # Claim and result in one transaction: a crash in between leaves no claim.
             with self.store.transaction():
                 pending = self.store.claim(_CLAIM_SECONDS)
                 if pending is not None:
@@ -56,7 +56,7 @@ class Extraction:
         if pending is None:
             return False
         if pending.attempts > _MOST_ATTEMPTS:
-            _log.warning("the model could not read %s %d for facts; rules did", *pending.source)
+            _log.warning("the model failed to extract facts from %s %d; rules were used", *pending.source)
             with self.store.transaction():
                 self._finish_by_rules(pending)
             return True
@@ -70,28 +70,25 @@ class Extraction:
             self.store.release(pending, pending.attempts)
             raise
         with self.store.transaction():
-            self.store.finish(pending, facts[:_MOST_FACTS], "model", self._straight)
+            self.store.finish(pending, facts[:_MOST_FACTS], "model", self._auto_accepted)
         return True
 
     async def read_all(self) -> None:
-        """Read everything that waits, now."""
+        """Read all waiting texts now."""
         while await self.step():
             pass
 
     @property
-    def _straight(self) -> tuple[str, ...]:
-        """What may go into the graph unseen: nothing whose predicate nobody declared."""
+    def _auto_accepted(self) -> tuple[str, ...]:
+        """Predicates whose facts go into the graph without review: only declared ones, and only in mode on."""
         return self.predicates.names if self._mode == "on" else ()
 
     def _finish_by_rules(self, pending: Pending) -> None:
-        # The patterns are made when the first text is there to be read, not when the program starts.
-        from sestet.services.extraction_rules import find_facts, find_lesson
-
         text = pending.text[:_LONGEST_TEXT]
         found = [*find_facts(text)]
         if pending.source.collection == "learnings":
             found += find_lesson(pending.title, text)
-        self.store.finish(pending, found[:_MOST_FACTS], "rules", self._straight)
+        self.store.finish(pending, found[:_MOST_FACTS], "rules", self._auto_accepted)
 
     async def _ask(self, model: Model, pending: Pending) -> str:
         instruction = _prompt().format(predicates=", ".join(self.predicates.names), most=_MOST_FACTS)
@@ -105,7 +102,7 @@ class Extraction:
 
 
 def _checked(answer: str, predicates: Predicates) -> Iterator[Fact]:
-    """What a model wrote, as far as it is facts: everything else is left out."""
+    """The well-formed facts in a model's answer; everything else is ignored."""
     start, end = answer.find("["), answer.rfind("]")
     try:
         items: object = json.loads(answer[start : end + 1]) if start >= 0 else []

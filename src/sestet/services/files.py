@@ -1,4 +1,4 @@
-"""The files of the working directory: listed, read and searched, never left."""
+"""Lists, reads and searches files of the working directory, and never leaves it."""
 
 import os
 import stat
@@ -10,9 +10,9 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Values, record
-from sestet.services.walk import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, Opened, open_below, quoted
+from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 
-#: Directories that hold what machines wrote. They are searched only when they are named.
+#: Directories with generated files. A search enters them only if its path names them.
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
 
 _MOST_SCANNED = 50_000
@@ -26,7 +26,7 @@ EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
 @record
 class FileLimits(Values):
-    """How much work one request may cause, and how much text it may bring back."""
+    """Limits on the work and on the returned text of one request."""
 
     entries: int = 200
     read_bytes: int = 15_000
@@ -37,8 +37,8 @@ class FileLimits(Values):
 
 
 @record
-class Entry(Values):
-    """One name in a directory. A file that cannot be looked at has no size."""
+class DirectoryEntry(Values):
+    """One name in a directory. A file without permission to look at has no size."""
 
     name: str
     kind: EntryKind
@@ -48,14 +48,14 @@ class Entry(Values):
 
 @record
 class Listing(Values):
-    """The first entries of a directory, with the counts of all of them."""
+    """The first entries of a directory, and counts of all entries."""
 
     path: str
-    entries: tuple[Entry, ...]
+    entries: tuple[DirectoryEntry, ...]
     directories: int
     others: int
     hidden: int
-    #: False when the directory holds even more than was counted.
+    #: False if the directory has more entries than were counted.
     complete: bool
 
     @property
@@ -65,20 +65,20 @@ class Listing(Values):
 
 @record
 class Excerpt(Values):
-    """Some lines of a text file, and how many bytes come after them."""
+    """Some lines of a text file, and the number of bytes after them."""
 
     path: str
     text: str
     first: int
     last: int
     left: int
-    #: The only line is longer than what is shown of it.
+    #: The only line is longer than the text that is shown.
     cut: bool
 
 
 @record
 class Match(Values):
-    """A place where the text stands; line 0 is the name itself."""
+    """A place where the text was found; line 0 means the file name."""
 
     path: str
     line: int
@@ -89,33 +89,33 @@ class Match(Values):
 class Matches(Values):
     path: str
     found: tuple[Match, ...]
-    #: Which limit ended the search early; empty when it went to the end.
+    #: The limit that ended the search early; empty if the search was complete.
     limit: str
     too_large: int
     unreadable: int
 
 
 class Files:
-    """Blocking: call it from a thread. Every path is walked below the root."""
+    """Blocking: call it from a thread. Every path is opened below the root with ``safe_open``."""
 
     def __init__(self, root: Path, limits: FileLimits = FileLimits()) -> None:  # noqa: B008 - immutable
         self._root = root.absolute()
         self._limits = limits
 
     def list(self, path: str = ".") -> Listing:
-        """What a directory holds, directories first."""
+        """The entries of a directory, directories first."""
         with open_below(self._root, path) as opened:
             if not opened.is_directory:
                 raise ToolError(f"{quoted(path)} is a file, not a directory")
             return self._listing(opened)
 
     def read(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing:
-        """Lines of a text file, counted from 1; of a directory, its listing."""
+        """Lines of a text file, counted from 1; for a directory its listing."""
         with open_below(self._root, path) as opened:
             if opened.is_directory:
                 return self._listing(opened)
             with open(opened.descriptor, "rb", closefd=False) as stream:
-                if is_binary(stream.read(_HEAD_BYTES)):
+                if _has_nul(stream.read(_HEAD_BYTES)):
                     size = human_size(opened.state.st_size)
                     raise ToolError(f"{quoted(path)} is not a text file: it holds {size} of binary data")
                 stream.seek(0)
@@ -123,13 +123,13 @@ class Files:
                 return self._excerpt(opened, stream, start, lines)
 
     def search(self, text: str, path: str = ".", glob: str = "*") -> Matches:
-        """Where a text stands in names and contents, in any case. Links are not followed."""
+        """Find a text in file names and contents, in any case. Links are not followed."""
         if not text.strip() or "\n" in text:
             raise ToolError("the text to search for must be one line that is not empty")
         with open_below(self._root, path) as opened:
             return _Search(text, glob, self._limits).run(opened)
 
-    def _listing(self, opened: Opened) -> Listing:
+    def _listing(self, opened: OpenedPath) -> Listing:
         with os.scandir(opened.descriptor) as scan:
             entries = sorted(islice(scan, _MOST_SCANNED), key=_directories_first)
             complete = next(scan, None) is None
@@ -156,13 +156,13 @@ class Files:
         if count:
             stream.seek(-1, os.SEEK_CUR)
 
-    def _excerpt(self, opened: Opened, stream: BinaryIO, start: int, lines: int) -> Excerpt:
+    def _excerpt(self, opened: OpenedPath, stream: BinaryIO, start: int, lines: int) -> Excerpt:
         taken: list[bytes] = []
         room, cut = self._limits.read_bytes, False
         while len(taken) < lines and room and (line := stream.readline(room)):
             fits = line.endswith(b"\n") or stream.tell() >= opened.state.st_size
             if not fits and taken:
-                # It is left for the next excerpt.
+                # The next excerpt begins with this line.
                 stream.seek(-len(line), os.SEEK_CUR)
                 break
             taken.append(line)
@@ -174,7 +174,7 @@ class Files:
         )
 
     def _drop_rest_of_line(self, stream: BinaryIO) -> bool:
-        """Go on to the next line; False when nothing but the line's end was left."""
+        """Skip to the next line; False if only the line end was left."""
         dropped = 0
         while dropped < self._limits.skipped_bytes and (piece := stream.readline(_PIECE_BYTES)):
             dropped += len(piece.rstrip(b"\r\n"))
@@ -184,11 +184,11 @@ class Files:
 
 
 class _LimitHitError(Exception):
-    """The search has to end here; the text says which limit it was."""
+    """The search reached a limit; the text names it."""
 
 
 class _Search:
-    """One search on its way through the tree."""
+    """The state of one search."""
 
     def __init__(self, text: str, glob: str, limits: FileLimits) -> None:
         self._needle = text.casefold()
@@ -198,7 +198,7 @@ class _Search:
         self._found: list[Match] = []
         self._seen = self._too_large = self._unreadable = 0
 
-    def run(self, opened: Opened) -> Matches:
+    def run(self, opened: OpenedPath) -> Matches:
         limit = ""
         try:
             if opened.is_directory:
@@ -251,10 +251,10 @@ class _Search:
             return
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(_SEARCHED_BYTES)
-        if is_binary(data[:_HEAD_BYTES]):
+        if _has_nul(data[:_HEAD_BYTES]):
             return
         text = _decode(data)
-        # Most files hold nothing: one look at the whole costs far less than one at each line.
+        # Most files have no match: one check of the whole text is far cheaper than one for each line.
         if self._needle not in text.casefold():
             return
         for number, line in enumerate(text.split("\n"), 1):
@@ -274,17 +274,17 @@ class _Search:
             raise _LimitHitError(f"{self._limits.seconds:g} seconds")
 
 
-def is_binary(head: bytes) -> bool:
-    """Whether the beginning of a file shows that it is not text."""
+def _has_nul(head: bytes) -> bool:
+    """Whether the beginning of a file shows that it is not UTF-8 text."""
     return b"\0" in head
 
 
 def human_size(size: int) -> str:
-    """A number of bytes as people read it: 999 B, 1.2 kB, 35 MB."""
+    """A number of bytes for people: 999 B, 1.2 kB, 35 MB."""
     if size < 1_000:
         return f"{size} B"
     amount, units = size / 1_000, ["kB", "MB", "GB", "TB"]
-    # Compared as it will be rounded, so that 999,999 B is 1 MB and not 1000 kB.
+    # Compared as rounded, so that 999,999 B becomes 1 MB and not 1000 kB.
     while amount >= 999.5 and len(units) > 1:
         amount /= 1_000
         units.pop(0)
@@ -299,16 +299,16 @@ def _by_name(entry: "os.DirEntry[str]") -> str:
     return entry.name
 
 
-def _entry(directory: int, entry: "os.DirEntry[str]") -> Entry:
+def _entry(directory: int, entry: "os.DirEntry[str]") -> DirectoryEntry:
     if entry.is_dir(follow_symlinks=False):
-        return Entry(entry.name, "directory")
+        return DirectoryEntry(entry.name, "directory")
     try:
         if entry.is_symlink():
-            return Entry(entry.name, "link", target=os.readlink(entry.name, dir_fd=directory))
+            return DirectoryEntry(entry.name, "link", target=os.readlink(entry.name, dir_fd=directory))
         state = entry.stat(follow_symlinks=False)
     except OSError:
-        return Entry(entry.name, "file")
-    return Entry(entry.name, "file" if stat.S_ISREG(state.st_mode) else "special", state.st_size)
+        return DirectoryEntry(entry.name, "file")
+    return DirectoryEntry(entry.name, "file" if stat.S_ISREG(state.st_mode) else "special", state.st_size)
 
 
 def _count_lines(stream: BinaryIO) -> int:
@@ -325,7 +325,7 @@ def _decode(data: bytes) -> str:
 
 
 def _around(line: str, position: int) -> str:
-    """The line, or the part of a long one that holds the match."""
+    """The line, or the part of a long line around the match."""
     first = max(0, position - _MATCH_LENGTH // 3) if len(line) > _MATCH_LENGTH else 0
     shown = line[first : first + _MATCH_LENGTH].strip()
     return f"{'…' if first else ''}{shown}{'…' if first + _MATCH_LENGTH < len(line) else ''}"

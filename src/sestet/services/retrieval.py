@@ -1,4 +1,4 @@
-"""Finds the passages that answer a question, by their words, their meaning and the graph."""
+"""Finds passages that answer a question by words, by meaning and through the graph."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
@@ -6,23 +6,22 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
 from sestet.core.record import Values, record
-from sestet.services.embedding.work import Embedding
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.storage.full_text import match_any, match_phrase, telling_words
-from sestet.storage.graph import node_key
-from sestet.storage.links import Link, LinkStore
-from sestet.storage.passages import PassageRow, PassageStore, Scope
+from sestet.storage.graph import GraphStore, Link, node_key
+from sestet.storage.passages import PassageRow, PassageStore, SearchScope
 
-#: What can be asked for. What a person asked to be remembered has tools of its own.
+#: The searchable collections. Facts about the person have tools of their own.
 Collection: TypeAlias = Literal["knowledge", "learnings", "observations", "reflections", "documents"]
 COLLECTIONS: tuple[Collection, ...] = get_args(Collection)
 
-# Reciprocal rank fusion: the usual constant, which keeps one first place from outweighing two good ones.
+# The usual constant of reciprocal rank fusion: two good ranks count more than one first rank.
 _CONSTANT = 60
-# How deep into each half to look, in results. Further down the halves agree by chance alone.
+# Candidates of each method, as a multiple of the limit. Further down the two agree only by chance.
 _DEPTH = 2
 _LEAST_DEPTH = 10
-# A passage counts by words as far as it holds them: all of them 1, one of four a quarter. By meaning it
-# counts as much as one that holds half of the words, and as a neighbour in the graph for half of that.
+# The weight of a match by words is the share of the query's words in the passage. A match by meaning counts
+# like a passage with half of the words, and a neighbour in the graph counts half of that.
 _MEANING_WEIGHT = 0.5
 _GRAPH_WEIGHT = 0.25
 _MOST_LINKS = 60
@@ -36,7 +35,7 @@ _PUNCTUATION = ".,;:!?()[]{}'\"`*_"
 
 @record
 class Passage(Values):
-    """A text that was found, where it stands, why, and how well it fits: 1 is first by words and meaning."""
+    """A found text with its source and the reason. Score 1: first by words and by meaning."""
 
     text: str
     title: str
@@ -50,13 +49,13 @@ class Passage(Values):
 
 class Retrieved(NamedTuple):
     passages: tuple[Passage, ...]
-    #: Why the search went by words alone, if it had to.
+    #: Why the search used words alone; empty if it did not.
     problem: str
 
 
 @record
 class _Place(Values):
-    """Where one way of looking puts a passage, and the value that put it there."""
+    """The rank of a passage by one method, and the value that it was ranked by."""
 
     rank: int
     value: float
@@ -70,23 +69,23 @@ class _Neighbour(Values):
 
 
 class Retrieval:
-    """One question to all collections. The same passages give the same answer, whatever their order."""
+    """Searches all collections. The answer does not depend on the order in which passages were stored."""
 
     def __init__(
         self,
         passages: PassageStore,
-        links: LinkStore | None = None,
-        embedding: Embedding | None = None,
+        graph: GraphStore | None = None,
+        embedding: EmbeddingIndex | None = None,
     ) -> None:
         self._passages = passages
-        self._links = links
+        self._graph = graph
         self._embedding = embedding
 
     async def retrieve(
         self, query: str, limit: int = 5, collections: Sequence[Collection] = (), session_id: str = ""
     ) -> Retrieved:
-        """The best passages first; of these collections, or of all."""
-        scope = Scope(tuple(collections) or COLLECTIONS, session_id)
+        """The best passages first, from these collections or from all."""
+        scope = SearchScope(tuple(collections) or COLLECTIONS, session_id)
         depth = max(_DEPTH * limit, _LEAST_DEPTH)
         by_words = _ranked(self._passages.match(match_any(query), scope, depth))
         by_meaning, problem = await self._by_meaning(query, scope, depth)
@@ -109,8 +108,10 @@ class Retrieval:
         )
         return Retrieved(tuple(found), problem)
 
-    async def _by_meaning(self, query: str, scope: Scope, limit: int) -> "tuple[dict[int, _Place], str]":
-        """The places of the nearest; without vectors none, and why there are none."""
+    async def _by_meaning(
+        self, query: str, scope: SearchScope, limit: int
+    ) -> "tuple[dict[int, _Place], str]":
+        """The ranks by meaning, and the problem if there are no vectors."""
         if self._embedding is None:
             return {}, ""
         try:
@@ -118,18 +119,23 @@ class Retrieval:
         except EmbeddingError as error:
             return {}, str(error)
 
-    def _neighbours(self, query: str, seeds: Sequence[PassageRow], scope: Scope) -> dict[int, _Neighbour]:
-        """Passages about nodes that the graph links to those that the question and the best passages name."""
-        if self._links is None or not seeds:
+    def _neighbours(
+        self, query: str, seeds: Sequence[PassageRow], scope: SearchScope
+    ) -> dict[int, _Neighbour]:
+        """Passages about graph neighbours of the nodes that the question and the best passages name."""
+        if self._graph is None or not seeds:
             return {}
-        # Earlier texts first: what the question itself names comes before what a passage names.
+        # Nodes named in the question come before nodes named in a passage.
         texts = (query, *(f"{row.title}\n{row.text}" for row in seeds))
         places = dict[str, int]()
         for place, text in enumerate(texts):
             for name in _names(text):
                 places.setdefault(name, place)
         asked = [name for name, place in places.items() if place == 0]
-        links = [*self._links.of(asked, _MOST_LINKS), *self._links.of(places.keys() - asked, _MOST_LINKS)]
+        links = [
+            *self._graph.links(asked, _MOST_LINKS),
+            *self._graph.links(places.keys() - asked, _MOST_LINKS),
+        ]
         links = [link for link in links if link.other_key not in places]
         links.sort(key=lambda link: (places[link.key], link.predicate, link.other_key))
         found: dict[int, _Neighbour] = {}
@@ -141,7 +147,7 @@ class Retrieval:
 
 
 def _ranked(found: Iterable[tuple[int, float]]) -> dict[int, _Place]:
-    """Places from values that come in falling order; equals share one."""
+    """Ranks for values in falling order; equal values share a rank."""
     places: dict[int, _Place] = {}
     last = _Place(0, 0.0)
     for number, (passage_id, value) in enumerate(found, 1):
@@ -151,7 +157,7 @@ def _ranked(found: Iterable[tuple[int, float]]) -> dict[int, _Place]:
 
 
 def _ordered(rows: Mapping[int, PassageRow], scores: Mapping[int, float]) -> list[PassageRow]:
-    """The best first; equals by what they say, never by when they were stored."""
+    """The best first; ties are ordered by content, not by the time of storing."""
     return sorted(
         rows.values(),
         key=lambda row: (
@@ -180,7 +186,7 @@ def _passage(
         reasons.append(f"meaning {near.value:.2f}")
     if neighbour:
         reasons.append(neighbour.why)
-    # What leads to a passage is shown with it, so it counts as read.
+    # The link to a passage is shown with it, so its label counts too.
     label = row.label | (neighbour.label if neighbour else CLEAN)
     share = min(score * (_CONSTANT + 1) / (1 + _MEANING_WEIGHT), 1.0)
     why = "; ".join(reasons)
@@ -188,8 +194,8 @@ def _passage(
 
 
 def _names(text: str) -> Iterable[str]:
-    """Everything in a text that could be the name of a node: its words, and runs of them."""
-    # SQLite takes a name to end at its first zero: another one would be found.
+    """Everything in a text that could name a node: its words and short runs of words."""
+    # SQLite ends a text at its first NUL and would find another name.
     parts = node_key(text.replace("\0", " ")).split()[:_WORDS_OF_A_PASSAGE]
     words = [word.strip(_PUNCTUATION) for word in parts]
     for start in range(len(words)):
@@ -200,5 +206,5 @@ def _names(text: str) -> Iterable[str]:
 
 
 def _first_of_each(links: Iterable[Link]) -> list[Link]:
-    """One link to each node: the first."""
+    """The first link to each node."""
     return list({link.other_key: link for link in reversed(list(links))}.values())[::-1]

@@ -1,4 +1,4 @@
-"""Searches the web through a SearXNG-compatible endpoint that the owner has set."""
+"""Searches the web through a SearXNG-compatible endpoint from the settings."""
 
 import json
 from typing import TYPE_CHECKING, cast
@@ -7,7 +7,7 @@ from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError, ToolError
 from sestet.core.record import Values, record
 
-# What speaks HTTP is loaded where it is used: every start loads this module, and few ask the web.
+# HTTP modules are imported on use: every start loads this module, and few sessions search the web.
 if TYPE_CHECKING:
     from http.client import HTTPConnection, HTTPResponse
     from threading import Event
@@ -32,14 +32,14 @@ class WebResult(Values):
 
 
 class WebSearch:
-    """One endpoint, asked over HTTP. Blocking: call it from a thread."""
+    """Calls one endpoint over HTTP. Blocking: call it from a thread."""
 
     def __init__(self, url: str, seconds: float = _SECONDS) -> None:
         self._address = _address(url)
         self._seconds = seconds
 
     def search(self, query: str, limit: int) -> list[WebResult]:
-        """The first results; whatever goes wrong is told to the model."""
+        """The first results; every failure becomes a ToolError."""
         content = self._fetch(query)
         try:
             answer = json.loads(content)
@@ -57,7 +57,7 @@ class WebSearch:
         from urllib.parse import urlencode
 
         connection = self._connect()
-        # Each wait on the socket has its limit, and this is the limit of all of them together.
+        # The socket timeout limits each wait; this timer limits all waits together.
         over = Event()
         watchdog = Timer(self._seconds, _hang_up, (connection, over))
         watchdog.daemon = True
@@ -82,14 +82,14 @@ class WebSearch:
     def _connect(self) -> "HTTPConnection":
         from http.client import HTTPConnection, HTTPSConnection
 
-        # It goes to this one host, through no proxy, and a redirect to another is not followed.
+        # One host only: no proxy, and no redirects.
         secure = self._address.scheme == "https"
         kind = HTTPSConnection if secure else HTTPConnection
         return kind(self._address.hostname or "", self._address.port, timeout=self._seconds)
 
 
 def _address(url: str) -> "SplitResult":
-    """The address of the endpoint itself; a mistake in it is a mistake in the settings."""
+    """The parsed address of the endpoint; a bad one is a ConfigError."""
     from urllib.parse import urlsplit
 
     try:
@@ -98,7 +98,7 @@ def _address(url: str) -> "SplitResult":
     except ValueError:
         usable, address = False, urlsplit("")
     if not usable or address.username or address.query or address.fragment or not url.isascii():
-        # Keys are often written after a '?'.
+        # The part after '?' may hold a key, so it is not shown.
         shown = without_credentials(url).partition("?")[0]
         raise ConfigError(
             [f"search.url: {shown!r} must be the address of a search endpoint, such as http://127.0.0.1:8888"]
@@ -129,11 +129,11 @@ def _hang_up(connection: "HTTPConnection", over: "Event") -> None:
         try:
             connection.sock.shutdown(socket.SHUT_RDWR)
         except OSError:
-            return  # it was closed in this very moment
+            return  # closed meanwhile
 
 
 def _result(entry: object) -> WebResult | None:
-    """A result with a page's address; anything else is left out."""
+    """A result with the address of a page, or None."""
     if not isinstance(entry, dict):
         return None
     values = cast("dict[str, object]", entry)

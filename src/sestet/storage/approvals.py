@@ -1,4 +1,4 @@
-"""Questions to a person about one exact call, and the standing answers they gave."""
+"""Approval questions about one exact tool call, and standing grants."""
 
 import json
 import time
@@ -14,14 +14,14 @@ from sestet.storage.journal import Journal
 
 Decision: TypeAlias = Literal["approve", "deny"]
 Scope: TypeAlias = Literal["once", "session", "always"]
-State: TypeAlias = Literal["pending", "approved", "denied", "used"]
+ApprovalState: TypeAlias = Literal["pending", "approved", "denied", "used"]
 
-_STATES: dict[Decision, State] = {"approve": "approved", "deny": "denied"}
+_STATES: dict[Decision, ApprovalState] = {"approve": "approved", "deny": "denied"}
 
 
 @record
 class Question(Values):
-    """A call that waits for a decision, or has one."""
+    """A tool call that waits for a decision, or has one."""
 
     id: str
     session_id: str
@@ -29,12 +29,12 @@ class Question(Values):
     agent: str
     tool: str
     arguments: str
-    #: What a standing answer would be bound to: the call's targets.
+    #: The targets of the call as JSON; a standing grant is bound to them.
     pattern: str
     digest: str
     reason: str
     sources: str
-    state: State
+    state: ApprovalState
     asked_at: float
     expires_at: float
     scope: Scope
@@ -42,19 +42,19 @@ class Question(Values):
 
 @record
 class Grant(Values):
-    """A standing answer: this agent may call this tool with these targets."""
+    """A standing grant: this agent may call this tool with these targets."""
 
     id: int
     agent: str
     tool: str
     pattern: str
-    #: Empty: in every session.
+    #: Empty: the grant holds in every session.
     session_id: str
     granted_at: float
 
 
 class ApprovalStore:
-    """Asks once, binds each decision to one exact call, and lets it be used once."""
+    """Stores each question once, binds its decision to one exact call, and lets the decision be used once."""
 
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
@@ -90,7 +90,7 @@ class ApprovalStore:
         return Question(*row) if row else None
 
     def pending(self, turn_id: str | None = None) -> list[Question]:
-        """Open questions, the oldest first; not those that have expired or whose turn has ended."""
+        """Open questions, the oldest first. Expired questions and questions of ended turns are left out."""
         rows = self._database.execute(
             """SELECT approvals.* FROM approvals JOIN turns ON turns.id = turn_id
                WHERE approvals.state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR turn_id = ?2)
@@ -101,8 +101,8 @@ class ApprovalStore:
         return [Question(*row) for row in rows]
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
-        """Keep a person's decision until its turn is resumed; an error when there is nothing to decide."""
-        # A word that is not known must never become a standing answer.
+        """Store a decision for the resumed turn; raise PersonError if the question is not open."""
+        # An unknown word must never become a standing grant.
         for word, known in ((decision, tuple(_STATES)), (scope, get_args(Scope))):
             if word not in known:
                 raise PersonError(f"'{word}' is no decision: it is one of {', '.join(known)}")
@@ -141,13 +141,13 @@ class ApprovalStore:
         return cursor.rowcount == 1
 
     def overtake(self, approval_id: str) -> None:
-        """Close a question that a standing answer has answered meanwhile."""
+        """Close an open question that a new standing grant answers."""
         self._database.execute(
             "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'pending'", (approval_id,)
         )
 
     def is_granted(self, session_id: str, agent: str, tool: str, pattern: JsonObject) -> bool:
-        """Whether a standing answer covers this call."""
+        """Whether a standing grant covers this call."""
         row = self._database.execute(
             """SELECT 1 FROM grants
                WHERE agent = ? AND tool = ? AND pattern = ? AND session_id IN ('', ?) LIMIT 1""",
@@ -171,12 +171,12 @@ class ApprovalStore:
 
 
 def canonical(value: object) -> str:
-    """One text for one value, however it was ordered."""
+    """A value as JSON with sorted keys, so that equal values give equal texts."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:
-    """What a decision is bound to: this tool, these exact arguments, this session."""
+    """A hash of session, tool and exact arguments; a decision is bound to it."""
     from hashlib import sha256
 
     return sha256(canonical([session_id, tool, arguments]).encode()).hexdigest()

@@ -1,48 +1,52 @@
-"""The one SQLite file: opening it, bringing it up to date, and saying plainly what is wrong with it."""
+"""The SQLite file: open it, migrate it, run statements, turn SQLite errors into errors for the person."""
 
+import json
 import sqlite3
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from sestet.core.errors import StorageError
+from sestet.core.label import Label
+from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
-#: How many migrations there are; they are read only where one is missing.
-VERSION = 12
-#: What all of them add up to.
+VERSION = len(MIGRATIONS)
+#: The schema after all migrations, for a new database.
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
+_FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
-#: Of SQLite, and of Python about half a character or a number that no column can hold.
+#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold.
 _COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
 
-#: What a column can hold.
+#: The types that a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
 
 
-class Rows(list[tuple[Any, ...]]):  # Any: what a column holds is known to the store that reads it
-    """The whole answer of a statement: nothing is left open that would keep others from writing."""
+class Rows(list[tuple[Any, ...]]):  # Any: the store that reads a column knows its type
+    """All rows of a statement. No cursor stays open, since an open cursor blocks other writers."""
 
-    #: How many rows were written.
+    #: The number of rows that were written.
     rowcount = 0
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return self[0] if self else None
 
     def only(self) -> tuple[Any, ...]:
-        """The one row that is certain to be there."""
+        """The first row, for a statement that always returns one."""
         return self[0]
 
 
 class Database:
     """One connection in autocommit mode; ``transaction`` groups writes.
 
-    Writes happen on the caller's thread: in WAL mode a commit is a few microseconds of memory copy,
-    far below the price of handing it to another thread.
+    Writes happen on the caller's thread. In WAL mode a commit is a memory copy of a few microseconds,
+    which costs far less than handing it to another thread.
     """
 
     def __init__(self, path: Path, *, power: bool = False) -> None:
@@ -63,7 +67,7 @@ class Database:
                 raise
 
     def execute(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> Rows:
-        """Run one statement; what SQLite complains about becomes an error for the person."""
+        """Run one statement; SQLite errors become a StorageError for the person."""
         try:
             cursor = self.connection.execute(statement, values)
             rows = Rows(cursor.fetchall())
@@ -80,7 +84,7 @@ class Database:
             raise self._refused(error) from error
 
     def _run(self, statement: str) -> None:
-        """Run a statement that has neither values nor an answer."""
+        """Run a statement without values and without rows."""
         try:
             self.connection.execute(statement)
         except sqlite3.Error as error:
@@ -95,10 +99,10 @@ class Database:
             return StorageError(f"{self.path}: the assistant is closed")
         if isinstance(error, sqlite3.Error):
             return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
-        return StorageError(f"{self.path}: such a text or number can be neither stored nor found: {error}")
+        return StorageError(f"{self.path}: this text or number can be neither stored nor searched: {error}")
 
     def _use_write_ahead_log(self) -> None:
-        """Two processes may make the file at once, and for this statement SQLite does not wait by itself."""
+        """Retry while the file is locked: SQLite does not wait by itself for this statement."""
         give_up = time.monotonic() + _BUSY_SECONDS
         while True:
             try:
@@ -122,14 +126,14 @@ class Database:
             if version == VERSION:
                 return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else _migrations_after(version)
+            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
             for statement in chain.from_iterable(map(_statements, scripts)):
                 self.connection.execute(statement)
             self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
     def transaction(self, *, sync: bool = False) -> Generator[None]:
-        """All of the writes inside, or none; with ``sync``, on the disk itself before it returns."""
+        """Commit all writes inside, or none. With ``sync`` they are on the disk when this returns."""
         if sync and not self._power:
             self._run("PRAGMA synchronous = FULL")
         try:
@@ -137,7 +141,7 @@ class Database:
             yield
             self._run("COMMIT")
         except BaseException:
-            # A disk that is full has often rolled back by itself.
+            # When the disk is full, SQLite has often rolled back already.
             if self._is_in_transaction:
                 self._run("ROLLBACK")
             raise
@@ -145,12 +149,30 @@ class Database:
             if sync and not self._power:
                 self._run("PRAGMA synchronous = NORMAL")
 
+    def join_transaction(self) -> AbstractContextManager[None]:
+        """The caller's transaction if it has one, else a new one."""
+        return nullcontext() if self.connection.in_transaction else self.transaction()
+
+    def wipe_deleted(self) -> bool:
+        """Rewrite the file so that its free space holds no deleted text; False while another process uses it.
+
+        A full-text index keeps the words of deleted rows until its parts are merged.
+        """
+        try:
+            for index in _FULL_TEXT_INDEXES:
+                self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
+            self.execute("VACUUM")
+            (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
+        except StorageError:
+            return False  # the rows are deleted; the next call wipes their traces
+        return not busy
+
     @property
     def _is_in_transaction(self) -> bool:
         try:
             return self.connection.in_transaction
         except sqlite3.ProgrammingError:
-            return False  # it is closed
+            return False  # the connection is closed
 
     def close(self) -> None:
         self.connection.close()
@@ -158,7 +180,7 @@ class Database:
 
 @contextmanager
 def storage_errors(path: Path) -> Generator[None]:
-    """Turn what SQLite and the file system say into an error for the person."""
+    """Turn SQLite and file system errors into a StorageError for the person."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -167,17 +189,30 @@ def storage_errors(path: Path) -> Generator[None]:
         ) from error
 
 
-def _migrations_after(version: int) -> Sequence[str]:
-    from sestet.storage.migrations import MIGRATIONS
-
-    return MIGRATIONS[version:]
-
-
 def _statements(script: str) -> Iterator[str]:
-    """Split a script at its complete statements; ``executescript`` would commit in between."""
+    """Split a script into its statements; ``executescript`` would commit before it runs."""
     statement = ""
     for line in script.splitlines():
         statement += line + "\n"
         if sqlite3.complete_statement(statement):
             yield statement
             statement = ""
+
+
+class LabelColumns(NamedTuple):
+    """A label as stored with a row: three columns, in this order."""
+
+    untrusted: int
+    private: int
+    #: A JSON array of texts.
+    sources: str
+
+
+def label_columns(label: Label) -> LabelColumns:
+    return LabelColumns(label.untrusted, label.private, json.dumps(label.sources))
+
+
+# Cached: many rows are read at once, and rows from one source share one label.
+@lru_cache(maxsize=1024)
+def label_from(untrusted: int, private: int, sources: str) -> Label:
+    return Label(bool(untrusted), bool(private), tuple(cast("list[str]", json.loads(sources))))

@@ -1,15 +1,14 @@
-"""Documents and their chunks. The text of a chunk is its passage, so that it is stored once."""
+"""Documents and their chunks. The text of a chunk is stored once, as its passage."""
 
 import time
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sestet.core.label import Label
-from sestet.storage.database import Database
-from sestet.storage.labels import label_columns
+from sestet.storage.database import Database, label_columns
 
 _PAGE = 500
-#: A path itself, and everything below it as a directory.
+#: Matches a path itself and all paths below it.
 _BELOW = "(path = ?1 OR substr(path, 1, length(rtrim(?1, '/')) + 1) = rtrim(?1, '/') || '/')"
 
 
@@ -31,7 +30,7 @@ class DocumentRow(NamedTuple):
 
 
 class DocumentStore:
-    """One document a path. Whatever it says, it is untrusted, and it is the person's own."""
+    """One document for each path. Document text is labelled untrusted and private."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,11 +42,11 @@ class DocumentStore:
     def replace(
         self, path: str, kind: str, size: int, digest: str, chunks: Iterable[StoredChunk]
     ) -> int | None:
-        """Store a document in the place of what was there, whole or not at all; how many chunks it has.
+        """Store a document in one transaction, replacing the old one; return the number of chunks.
 
-        None: another process has stored the same meanwhile.
+        None: another process stored the same content meanwhile.
         """
-        # Reading may take long, so chunks wait in a table of this connection, and nobody waits for them.
+        # Reading may take long. The chunks wait in a temporary table, so that no other writer has to.
         self._database.execute(
             "CREATE TEMP TABLE IF NOT EXISTS staged (number INTEGER PRIMARY KEY, title, text, source)"
         )
@@ -79,7 +78,7 @@ class DocumentStore:
         return written.rowcount
 
     def list(self, limit: int) -> "list[DocumentRow]":
-        """The documents in the order of their paths."""
+        """The documents, ordered by path."""
         rows = self._database.execute(
             """SELECT *, (SELECT count(*) FROM chunks WHERE document_id = documents.id)
                FROM documents ORDER BY path LIMIT ?""",
@@ -98,7 +97,7 @@ class DocumentStore:
         return [StoredChunk(*row) for row in rows]
 
     def paths_below(self, path: str) -> Iterator[str]:
-        """The paths of the documents at and below a path, however many they are."""
+        """The paths of the documents at and below a path, read page by page."""
         last = ""
         while rows := self._database.execute(
             f"SELECT path FROM documents WHERE {_BELOW} AND path > ?2 ORDER BY path LIMIT ?3",  # noqa: S608 - a constant
@@ -108,11 +107,11 @@ class DocumentStore:
             (last,) = rows[-1]
 
     def remove(self, path: str) -> bool:
-        """Forget one document; False when there is none of that path."""
+        """Remove one document; False if no document has this path."""
         return self._database.execute("DELETE FROM documents WHERE path = ?", (path,)).rowcount > 0
 
     def count(self) -> tuple[int, int]:
-        """How many documents there are, and how many chunks they have."""
+        """The number of documents, and of their chunks."""
         return self._database.execute(
             "SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM chunks)"
         ).only()

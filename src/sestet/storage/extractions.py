@@ -1,4 +1,4 @@
-"""Texts that wait to be read for facts, and the facts that were found in them."""
+"""The queue of texts to read for facts, and the proposed facts found in them."""
 
 import time
 from collections.abc import Collection, Iterable
@@ -7,23 +7,21 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database
-from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, tidy
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.predicates import predicate_name
+from sestet.storage.database import Database, label_columns, label_from
+from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, predicate_name, tidy
 
-State: TypeAlias = Literal["open", "accepted", "rejected"]
+ProposalState: TypeAlias = Literal["open", "accepted", "rejected"]
 Proposer: TypeAlias = Literal["rules", "model"]
 
 _COLUMNS = """id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
     untrusted, private, sources, proposed_by, state"""
-#: A table name cannot be a parameter; these are the collections that are read for facts.
+#: The collections that are read for facts. SQL takes no table name as a parameter.
 _ORIGINS = {
     "memories": "SELECT session_id, turn_id FROM memories WHERE id = ?",
     "knowledge": "SELECT session_id, turn_id FROM knowledge WHERE id = ?",
     "learnings": "SELECT session_id, turn_id FROM learnings WHERE id = ?",
 }
-#: Seconds; nobody takes on a text for longer.
+#: Seconds; no claim on a text lasts longer.
 _LONGEST_CLAIM = 3600.0
 
 
@@ -35,7 +33,7 @@ class Fact(NamedTuple):
 
 @record
 class Pending(Values):
-    """A text that one process has taken on, until the moment given."""
+    """A text that one process has claimed until ``claimed_until``."""
 
     id: int
     source: Source
@@ -57,18 +55,18 @@ class ProposalRow(NamedTuple):
     source: Source
     label: Label
     proposed_by: Proposer
-    state: State
+    state: ProposalState
 
 
 class Waiting(NamedTuple):
-    """How many texts are still to be read, and how many facts to be decided on."""
+    """The number of unread texts, and of facts that wait for a decision."""
 
     texts: int
     proposals: int
 
 
 class ExtractionStore:
-    """The queue is a table that triggers fill, so that nothing is lost when a process ends."""
+    """Triggers fill the queue table, so no text is lost when a process ends."""
 
     def __init__(self, database: Database, graph: GraphStore) -> None:
         self._database = database
@@ -78,18 +76,18 @@ class ExtractionStore:
         return self._database.transaction()
 
     def is_empty(self) -> bool:
-        """Whether no text waits at all: asked after every turn, so it must cost nothing."""
+        """Whether the queue is empty. Called after every turn, so it must be cheap."""
         return not self._database.execute("SELECT 1 FROM extractions LIMIT 1")
 
     def claim(self, seconds: float) -> Pending | None:
-        """Take on the oldest text that nobody else has taken on; the claim of a dead process runs out."""
+        """Claim the oldest text without a valid claim; the claim of a dead process expires."""
         now = time.time()
         claimed = self._database.execute(
             """UPDATE extractions SET attempts = attempts + 1, claimed_until = ?
                WHERE id = (SELECT id FROM extractions WHERE claimed_until NOT BETWEEN ? AND ?
                            ORDER BY id LIMIT 1)
                RETURNING id, collection, item_id, attempts, claimed_until""",
-            # One that is farther away was made before the clock was set back.
+            # A claim that ends later than that was made before the clock was set back.
             (now + seconds, now, now + _LONGEST_CLAIM),
         )
         if not claimed:
@@ -105,32 +103,32 @@ class ExtractionStore:
         return Pending(id, Source(collection, item_id), attempts, until, title, text, origin)
 
     def release(self, pending: Pending, attempts: int) -> None:
-        """Give a text back to whoever comes next, with the number of attempts that count."""
+        """Give up the claim on a text and set its number of attempts."""
         self._database.execute(
             "UPDATE extractions SET claimed_until = 0, attempts = ? WHERE id = ? AND claimed_until = ?",
             (attempts, pending.id, pending.claimed_until),
         )
 
     def finish(
-        self, pending: Pending, facts: Iterable[Fact], proposed_by: Proposer, straight: Collection[str]
+        self, pending: Pending, facts: Iterable[Fact], proposed_by: Proposer, auto_accepted: Collection[str]
     ) -> None:
-        """Store what was found and strike the text off the queue, as a part of one transaction.
+        """Inside a transaction: store the facts and remove the text from the queue.
 
-        Facts with one of the ``straight`` predicates go into the graph at once. Nothing is stored when the
-        text has changed or gone meanwhile, or was taken on by another process.
+        Facts with a predicate in ``auto_accepted`` go into the graph at once. Nothing is stored if the
+        text was changed, removed or claimed by another process meanwhile.
         """
         done = self._database.execute(
             "DELETE FROM extractions WHERE id = ? AND claimed_until = ? RETURNING id",
             (pending.id, pending.claimed_until),
         )
         for fact in facts if done else ():
-            self._propose(pending, fact, proposed_by, straight)
+            self._propose(pending, fact, proposed_by, auto_accepted)
 
     def _propose(
-        self, pending: Pending, fact: Fact, proposed_by: Proposer, straight: Collection[str]
+        self, pending: Pending, fact: Fact, proposed_by: Proposer, auto_accepted: Collection[str]
     ) -> None:
         keys = _keys(fact)
-        state = self._state(fact, keys, straight)
+        state = self._state(fact, keys, auto_accepted)
         new = self._database.execute(
             """INSERT INTO proposals VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT DO NOTHING RETURNING id""",
@@ -145,8 +143,8 @@ class ExtractionStore:
         if new and state == "accepted":
             self._graph.put(*fact, pending.origin, pending.source)
 
-    def _state(self, fact: Fact, keys: tuple[str, str, str], straight: Collection[str]) -> State:
-        """What is known needs no decision, and what was rejected is not asked about again."""
+    def _state(self, fact: Fact, keys: tuple[str, str, str], auto_accepted: Collection[str]) -> ProposalState:
+        """A known fact needs no decision, and a rejected fact is not proposed again."""
         if self._graph.query(*fact, limit=1):
             return "accepted"
         rejected = self._database.execute(
@@ -156,10 +154,10 @@ class ExtractionStore:
         )
         if rejected:
             return "rejected"
-        return "accepted" if keys[1] in straight else "open"
+        return "accepted" if keys[1] in auto_accepted else "open"
 
     def open_proposals(self, limit: int = 1_000) -> list[ProposalRow]:
-        """What waits for a decision, the oldest first."""
+        """The facts that wait for a decision, the oldest first."""
         rows = self._database.execute(
             f"SELECT {_COLUMNS} FROM proposals WHERE state = 'open' ORDER BY id LIMIT ?",  # noqa: S608 - columns from above
             (limit,),
@@ -171,7 +169,7 @@ class ExtractionStore:
         return _row(rows.only()) if rows else None
 
     def accept(self, proposal: ProposalRow) -> TripleRow:
-        """Put a fact into the graph; whoever else proposed it has been answered as well."""
+        """Put a fact into the graph; equal open proposals are accepted with it."""
         origin = Origin(proposal.session_id, proposal.turn_id, proposal.label)
         with self.transaction():
             self._decide(proposal, "accepted")
@@ -181,7 +179,7 @@ class ExtractionStore:
         with self.transaction():
             self._decide(proposal, "rejected")
 
-    def _decide(self, proposal: ProposalRow, state: State) -> None:
+    def _decide(self, proposal: ProposalRow, state: ProposalState) -> None:
         self._database.execute(
             """UPDATE proposals SET state = ?
                WHERE subject_key = ? AND predicate = ? AND object_key = ? AND state = 'open'""",

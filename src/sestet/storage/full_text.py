@@ -1,35 +1,28 @@
-"""Turns a person's question into a full-text query that cannot be malformed."""
+"""Turns text into a full-text query (FTS5) that is never malformed."""
 
 import re
 
-# Words that say nothing about what is being looked for.
-_STOP_WORDS = frozenset(
-    # One text is easier to read and to keep than a list of quoted words.
-    """
-    a about am an and are as at be been by did do does for from had has have he her his how i in is it its
-    know me my of on or our recall remember she tell that the their them they this to told us was we were
-    what when where which who why will with you your
-    """.split()  # noqa: SIM905
-)
+from sestet.core.words import COMMON_WORDS
 
-
-# A question has few; a pasted page would only make the search slow.
+#: With the words that people use to ask for stored texts.
+_STOP_WORDS = COMMON_WORDS | {"he", "her", "his", "recall", "remember", "she", "told"}
+# A question has fewer words; a pasted page would make the search slow.
 _MOST_WORDS = 100
 
 
 def telling_words(query: str) -> list[str]:
-    """The words that say what is being looked for, each once, whatever its case."""
+    """The words of a query without common words, each once in any case."""
     words = {word.casefold(): word for word in reversed(re.findall(r"\w+", query))}
     return [word for key, word in reversed(words.items()) if key not in _STOP_WORDS][:_MOST_WORDS]
 
 
 def match_any(query: str) -> str:
-    """An FTS5 expression for rows with any of the telling words; empty when the query holds none."""
-    # Each word is quoted, so nothing in a query is ever read as FTS5 syntax.
+    """An FTS5 expression for rows with any of the telling words; empty if there are none."""
+    # Each word is quoted, so FTS5 reads no part of a query as syntax.
     return " OR ".join(f'"{word}"' for word in telling_words(query))
 
 
 def match_phrase(text: str) -> str:
-    """An FTS5 expression for rows that hold these words in this order; empty when there are none."""
+    """An FTS5 expression for rows with these words in this order; empty if there are no words."""
     words = re.findall(r"\w+", text)
     return f'"{" ".join(words)}"' if words else ""

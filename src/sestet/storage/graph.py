@@ -1,28 +1,43 @@
-"""Facts as triples: adding them, asking for them, removing them. How they are walked is in traversal.py."""
+"""The graph: facts as triples, and the predicates that link them. Walks are in traversal.py."""
 
+import json
+import re
 import time
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from sestet.core.errors import ConfigError
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.predicates import predicate_name
+from sestet.core.record import Values, record
+from sestet.core.schema import suggest
+from sestet.storage.database import Database, label_columns, label_from
 from sestet.storage.traversal import Direction, find_path, walk
 
+#: The predicates that every graph has.
+BUILT_IN_PREDICATES = (
+    "related_to",
+    "caused_by",
+    "resolved_by",
+    "follows",
+    "similar_to",
+    "contains",
+    "in_session",
+    "reflects_on",
+    "learned_from",
+)
 _COLUMNS = """triples.id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
     untrusted, private, sources"""
 
 
 class Source(NamedTuple):
-    """The row that a fact was read out of; the fact goes when it goes."""
+    """The row that a fact was extracted from; the fact is removed with it."""
 
     collection: str
     item_id: int
 
 
-#: Somebody told the fact itself.
+#: The fact was told directly, not extracted from a text.
 TOLD = Source("", 0)
 
 
@@ -39,7 +54,7 @@ class TripleRow(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A fact on the way, and how many steps from the start one is after it."""
+    """A fact on a walk, and the number of steps from the start up to and including it."""
 
     triple: TripleRow
     depth: int
@@ -47,28 +62,71 @@ class Step(NamedTuple):
 
 class Traversal(NamedTuple):
     steps: tuple[Step, ...]
-    #: Every node that was reached, as it was written first, with its distance from the start.
+    #: Every node that was reached, in its first spelling, with its distance from the start.
     depths: dict[str, int]
-    #: False when the limit left facts out.
+    #: False if the limit left facts out.
     complete: bool
 
 
-class Path(NamedTuple):
-    #: In the order of the way.
+class GraphPath(NamedTuple):
+    #: In order from start to end.
     triples: tuple[TripleRow, ...]
-    #: The names of the nodes on the way, both ends included; none when there is no way.
+    #: The names of the nodes on the path, both ends included; empty if there is no path.
     nodes: tuple[str, ...]
-    #: False when the search was given up before everything had been looked at.
+    #: False if the search stopped at a limit before it had seen every node.
     complete: bool
 
 
-class Size(NamedTuple):
+class GraphSize(NamedTuple):
     nodes: int
     facts: int
 
 
+@record
+class Link(Values):
+    """One fact as a link from a named node to another node."""
+
+    key: str
+    predicate: str
+    other_key: str
+    other: str
+    label: Label
+
+
+class UnknownPredicateError(ValueError):
+    """An undeclared predicate; the text names the nearest known one and how to declare another."""
+
+
+class Predicates:
+    """The built-in predicates and those that the settings declare."""
+
+    def __init__(self, declared: Iterable[str] = ()) -> None:
+        """A declared name may be spelled ``works at``, ``works-at`` or ``works_at``."""
+        names = {name: predicate_name(name) for name in declared}
+        if unusable := [name for name, spelled in names.items() if not re.search(r"\w", spelled)]:
+            raise ConfigError([f"graph.predicates: {name!r} is not a name" for name in unusable])
+        self.declared = tuple(
+            dict.fromkeys(name for name in names.values() if name not in BUILT_IN_PREDICATES)
+        )
+        self.names = BUILT_IN_PREDICATES + self.declared
+
+    def knows(self, text: str) -> bool:
+        return predicate_name(text) in self.names
+
+    def require(self, text: str, also: Iterable[str] = ()) -> str:
+        """The stored spelling of a predicate that is known or in ``also``; else UnknownPredicateError."""
+        name = predicate_name(text)
+        known = tuple(dict.fromkeys((*self.names, *also)))
+        if name not in known:
+            raise UnknownPredicateError(
+                f"there is no predicate {name!r}{suggest(name, known) or '.'} Known: {', '.join(known)}. "
+                "The person can declare others in the settings, under graph.predicates"
+            )
+        return name
+
+
 class GraphStore:
-    """Each fact once, with where it came from. Case and spacing do not tell two nodes apart."""
+    """Each fact once, with its origin. Node names are equal regardless of case and spacing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -76,15 +134,15 @@ class GraphStore:
     def add(
         self, subject: str, predicate: str, object: str, origin: Origin, source: Source = TOLD
     ) -> TripleRow:
-        """Store a fact. One that is known already is returned as it was stored the first time.
+        """Store a fact. A known fact is returned as it was first stored.
 
-        Only a better origin takes over: trusted instead of untrusted, told instead of read out of a text.
+        Only a better origin replaces the stored one: trusted instead of untrusted, told instead of extracted.
         """
         with self._database.transaction():
             return self.put(subject, predicate, object, origin, source)
 
     def put(self, subject: str, predicate: str, object: str, origin: Origin, source: Source) -> TripleRow:
-        """The same as a part of a transaction."""
+        """Like ``add``, inside a transaction of the caller."""
         edge = (self._node(subject), predicate_name(predicate), self._node(object))
         self._database.execute(
             """INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -111,7 +169,7 @@ class GraphStore:
     def query(
         self, subject: str = "", predicate: str = "", object: str = "", limit: int = 100
     ) -> list[TripleRow]:
-        """The facts that fit all that is given, the oldest first; what is empty fits everything."""
+        """The facts that match every given part, the oldest first; an empty part matches all."""
         wanted: dict[str, str] = {}
         if subject:
             wanted["subject_id = (SELECT id FROM nodes WHERE key = ?)"] = node_key(subject)
@@ -128,7 +186,7 @@ class GraphStore:
         )
 
     def latest(self, limit: int, predicate: str = "") -> list[TripleRow]:
-        """The facts of one predicate, or all of them, the latest first."""
+        """The facts with one predicate, or all facts, the latest first."""
         return _rows(
             self._database.execute(
                 f"SELECT {_COLUMNS} FROM triples WHERE ? IN ('', predicate) ORDER BY id DESC LIMIT ?",  # noqa: S608
@@ -141,7 +199,7 @@ class GraphStore:
         return found[0] if found else None
 
     def remove(self, subject: str, predicate: str, object: str) -> TripleRow | None:
-        """Take one fact out for good, and return what it was; texts that say it do not bring it back."""
+        """Remove one fact and return it; a later extraction does not add it again."""
         if not (subject and predicate and object):
             return None
         with self._database.transaction():
@@ -166,7 +224,7 @@ class GraphStore:
     ) -> Traversal:
         """The facts within some steps of a node, the nearest first, each once.
 
-        Without predicates every fact is followed; with some, only theirs.
+        With predicates, only facts with one of them are followed.
         """
         if not (met := set(self._ids(start))):
             return Traversal((), {}, complete=True)
@@ -176,10 +234,10 @@ class GraphStore:
         steps: list[Step] = []
         depths: dict[str, int] = {}
         for row in rows[:limit]:
-            # Behind the columns of a fact stand its two ends and the number of steps.
+            # After the columns of a fact come its two ends and the number of steps.
             away = row[14]
             steps.append(Step(_row(row), away))
-            # Facts come by depth, so a node that was not met before is exactly as far as its fact.
+            # Facts are ordered by depth, so a node not met before is exactly as far away as its fact.
             if row[12] not in met:
                 met.add(row[12])
                 depths[row[1]] = away
@@ -196,28 +254,43 @@ class GraphStore:
         *,
         predicates: Sequence[str] = (),
         direction: Direction = "both",
-    ) -> Path:
-        """A shortest way from one node to another, of at most so many facts."""
+    ) -> GraphPath:
+        """A shortest path from one node to another, of at most ``longest`` facts."""
         names = tuple(predicate_name(name) for name in predicates)
         ids = self._ids(start), self._ids(end)
         if not ids[0] or not ids[1]:
-            return Path((), (), complete=True)
+            return GraphPath((), (), complete=True)
         found = find_path(self._database, ids[0][0], ids[1][0], longest, names, direction)
         if not found.triple_ids and ids[0] != ids[1]:
-            return Path((), (), found.complete)
+            return GraphPath((), (), found.complete)
         triples = [row for id in found.triple_ids if (row := self.get(id))]
         nodes = [start]
         for triple in triples:
             at_subject = node_key(triple.subject) == node_key(nodes[-1])
             nodes[-1] = triple.subject if at_subject else triple.object
             nodes.append(triple.object if at_subject else triple.subject)
-        return Path(tuple(triples), tuple(nodes), complete=True)
+        return GraphPath(tuple(triples), tuple(nodes), complete=True)
+
+    def links(self, keys: Iterable[str], limit: int) -> list[Link]:
+        """The facts about these nodes, in both directions, in an order that does not depend on their age."""
+        rows = self._database.execute(
+            """WITH named (id, key) AS
+                   (SELECT nodes.id, nodes.key FROM json_each(?) JOIN nodes ON nodes.key = value)
+               SELECT named.key, predicate, other.key AS other_key, object, untrusted, private, sources
+               FROM named JOIN triples ON subject_id = named.id JOIN nodes AS other ON other.id = object_id
+               UNION
+               SELECT named.key, predicate, other.key, subject, untrusted, private, sources
+               FROM named JOIN triples ON object_id = named.id JOIN nodes AS other ON other.id = subject_id
+               ORDER BY 1, 2, 3 LIMIT ?""",
+            (json.dumps(list(keys)), limit),
+        )
+        return [Link(*row[:-3], label=label_from(*row[-3:])) for row in rows]
 
     def holds(self, node: str) -> bool:
         return bool(self._ids(node))
 
     def similar_nodes(self, node: str, limit: int) -> list[str]:
-        """The names of nodes in which this text stands, as they were written first."""
+        """The names of nodes that contain this text, in their first spelling."""
         rows = self._database.execute(
             """SELECT coalesce(
                    (SELECT subject FROM triples WHERE subject_id = nodes.id LIMIT 1),
@@ -228,12 +301,12 @@ class GraphStore:
         return [name for (name,) in rows]
 
     def used_predicates(self) -> dict[str, int]:
-        """Every predicate that has facts, with their number."""
+        """Every predicate that has facts, with the number of facts."""
         rows = self._database.execute("SELECT predicate, count(*) FROM triples GROUP BY predicate")
         return dict(rows)
 
-    def size(self) -> Size:
-        return Size(
+    def size(self) -> GraphSize:
+        return GraphSize(
             *self._database.execute("SELECT (SELECT count(*) FROM nodes), count(*) FROM triples").only()
         )
 
@@ -252,17 +325,22 @@ def _rows(rows: Iterable[Sequence[Any]]) -> list[TripleRow]:
 
 
 def _row(columns: Sequence[Any]) -> TripleRow:
-    """A fact from the columns above; what stands behind them is for others."""
+    """A fact from the first columns of a row."""
     source = Source(columns[7], columns[8]) if columns[7] else TOLD
-    # Many rows at once: this is the quickest way to make one.
+    # ``_make`` is the quickest way, and many rows are read at once.
     return TripleRow._make((*columns[:7], source, label_from(*columns[9:12])))
 
 
 def node_key(text: str) -> str:
-    """The form in which two spellings of a node are the same."""
+    """The key of a node: equal for every spelling of its name."""
     return unicodedata.normalize("NFKC", tidy(text)).casefold()
 
 
 def tidy(text: str) -> str:
-    """A name on one line."""
+    """A name on one line with single spaces."""
     return " ".join(text.split())
+
+
+def predicate_name(text: str) -> str:
+    """The stored spelling of a predicate, such as ``works_at``."""
+    return "_".join(re.findall(r"[^\s_-]+", text.casefold()))

@@ -1,4 +1,4 @@
-"""Knowledge that was saved under a key, with its versions, found again by full text."""
+"""Knowledge entries: saved under a key, with versions, searched by full text."""
 
 import json
 import time
@@ -7,9 +7,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Rows
+from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
-from sestet.storage.labels import label_columns, label_from
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
 
@@ -27,7 +26,7 @@ class KnowledgeRow(NamedTuple):
     category: Category
     tags: tuple[str, ...]
     version: int
-    #: Where the present content came from.
+    #: The session and turn of the present content.
     session_id: str
     turn_id: str
     created_at: float
@@ -37,7 +36,7 @@ class KnowledgeRow(NamedTuple):
 
 @record
 class KnowledgeVersion(Values):
-    """What an entry held once; ``previous`` is the version that it replaced."""
+    """One version of an entry; ``previous`` is the version that it replaced."""
 
     version: int
     previous: int | None
@@ -52,14 +51,14 @@ class KnowledgeVersion(Values):
 
 @record
 class KnowledgeHit(Values):
-    """A row, and how well it fits: more is better, 0 where nothing was compared."""
+    """A row and its score: higher is better, 0 if the query had no words to compare."""
 
     row: KnowledgeRow
     score: float
 
 
 class KnowledgeStore:
-    """One entry a key; upper and lower case make no difference to a key."""
+    """One entry for each key; keys ignore case."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -67,7 +66,7 @@ class KnowledgeStore:
     def save(
         self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
     ) -> KnowledgeRow:
-        """Store an entry, or a new version of the one of that key. The same again changes nothing."""
+        """Store an entry, or a new version of an existing one. Equal content changes nothing."""
         tags = tuple(dict.fromkeys(tags))
         stored_tags = json.dumps(tags, ensure_ascii=False)
         values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
@@ -93,7 +92,7 @@ class KnowledgeStore:
         return rows[0] if rows else None
 
     def history(self, key: str) -> list[KnowledgeVersion]:
-        """Every version of an entry, the latest first; empty when there is no such entry."""
+        """Every version of an entry, the latest first; empty if there is no such entry."""
         rows = self._database.execute(
             f"""SELECT {_VERSION_COLUMNS} FROM knowledge_versions
                 WHERE knowledge_id = (SELECT id FROM knowledge WHERE key = ?) ORDER BY version DESC""",  # noqa: S608 - columns
@@ -102,7 +101,7 @@ class KnowledgeStore:
         return [_version(row) for row in rows]
 
     def restore(self, key: str, version: int) -> KnowledgeRow | None:
-        """Make an earlier or later version the present one; None when the entry has no such version."""
+        """Make another version the present one; None if the entry has no such version."""
         with self._database.transaction():
             present = self.get(key)
             if present is None or not self._make_present(present.id, version):
@@ -110,14 +109,14 @@ class KnowledgeStore:
             return self._require(key)
 
     def forget(self, key: str) -> bool:
-        """Remove an entry with all of its versions; False when there is none."""
+        """Remove an entry with all its versions; False if there is no such entry."""
         return self._database.execute("DELETE FROM knowledge WHERE key = ?", (key,)).rowcount > 0
 
     def search(self, query: str, limit: int) -> list[KnowledgeHit]:
-        """The best matches first; a query that holds only common words finds the latest."""
+        """The best matches first. A query of only common words finds the latest entries."""
         if not (expression := match_any(query)):
             return [KnowledgeHit(row, 0.0) for row in self.latest(limit)]
-        # A word in the key or among the tags says more than one in the content. FTS5 ranks down from 0.
+        # A word in the key or the tags weighs three times as much. FTS5 ranks are negative.
         found = self._database.execute(
             """SELECT item_id, -bm25(passages_index, 3.0, 1.0) AS score
                FROM passages_index JOIN passages ON passages.id = passages_index.rowid
@@ -133,7 +132,7 @@ class KnowledgeStore:
         return [KnowledgeHit(by_id[item_id], score) for item_id, score in found if item_id in by_id]
 
     def latest(self, limit: int, tag: str = "") -> list[KnowledgeRow]:
-        """The entries that were changed last; of one tag, or of all."""
+        """The entries that changed last, with one tag or with any."""
         return self._select(
             """FROM knowledge WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?1)
                ORDER BY updated_at DESC, id DESC LIMIT ?2""",

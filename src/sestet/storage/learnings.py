@@ -1,12 +1,11 @@
-"""Lessons: what to do when something happens again."""
+"""Lessons: a trigger, the fix that helped, and the cause."""
 
 import time
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Rows
+from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
-from sestet.storage.labels import label_columns, label_from
 
 
 @record
@@ -22,7 +21,7 @@ class LearningRow(Values):
 
 
 class LearningStore:
-    """A lesson is known by what triggers it and what helps, and is kept once."""
+    """Each lesson once; its trigger and its fix identify it."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -41,7 +40,7 @@ class LearningStore:
         return _rows(added)[0]
 
     def search(self, query: str, limit: int) -> list[LearningRow]:
-        """The best matches first; a query that holds only common words finds the latest."""
+        """The best matches first. A query of only common words finds the latest lessons."""
         if not (expression := match_any(query)):
             return self.latest(limit)
         rows = self._database.execute(
@@ -57,7 +56,7 @@ class LearningStore:
         return _rows(self._database.execute("SELECT * FROM learnings ORDER BY id DESC LIMIT ?", (limit,)))
 
     def forget(self, learning_id: int) -> bool:
-        """Remove a lesson; False when there is none of that number."""
+        """Remove a lesson; False if there is none with this id."""
         return self._database.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0
 
     def count(self) -> int:

@@ -1,6 +1,6 @@
 """One turn of a session at a time, within this process and between processes on the same file.
 
-The kernel lets go of the lock when its process dies, so a crash never leaves a session locked.
+The kernel releases a lock when its process dies, so a crash never leaves a session locked.
 """
 
 import asyncio
@@ -14,12 +14,12 @@ from sestet.storage.database import storage_errors
 
 _FIRST_WAIT = 0.005
 _LONGEST_WAIT = 0.2
-#: A lock of the open file and not of the process: two assistants in one process exclude each other too.
+#: Open file description locks, so that two assistants in one process exclude each other too.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 
 
 class _Place:
-    """The waiting line of one session within this process."""
+    """The queue of waiting turns of one session in this process."""
 
     def __init__(self, session_id: str) -> None:
         self.byte = _byte(session_id)
@@ -28,7 +28,7 @@ class _Place:
 
 
 class SessionLocks:
-    """Byte-range locks on one file: a byte for each session, at the hash of its name."""
+    """Byte-range locks on one file: one byte for each session, at the hash of its id."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -39,13 +39,13 @@ class SessionLocks:
         self._places: dict[str, _Place] = {}
 
     def hold(self, session_id: str) -> "_Hold":
-        """Wait until the session is free, and keep it: ``async with locks.hold(session_id)``."""
+        """Hold a session as soon as it is free: ``async with locks.hold(session_id)``."""
         return _Hold(self, session_id)
 
     async def take(self, session_id: str) -> None:
-        """Wait until the session is free; what was taken has to be given back."""
+        """Wait until the session is free and lock it; ``give_back`` must follow."""
         if os.getpid() != self._process:
-            # A fork shares its parent's locks, and SQLite forbids it to share the database.
+            # A forked process shares its parent's locks, and SQLite forbids sharing a connection.
             raise StorageError(f"{self._path}: was opened before a fork; open an assistant in each process")
         place = self._places.get(session_id)
         if place is None:
@@ -63,10 +63,10 @@ class SessionLocks:
             raise
 
     def give_back(self, session_id: str) -> None:
-        """Let the next one have the session."""
+        """Unlock the session for the next turn."""
         place = self._places[session_id]
         try:
-            # What is closed has let go of everything.
+            # Closing already released all locks.
             if not self._closed:
                 self._set(place.byte, fcntl.F_UNLCK)
         finally:
@@ -96,7 +96,7 @@ class SessionLocks:
 
     def _set(self, byte: int, kind: int) -> bool:
         if self._closed:
-            # Its number may be that of another file by now.
+            # The descriptor may belong to another file by now.
             raise StorageError(f"{self._path}: the assistant is closed")
         try:
             fcntl.fcntl(self._file, _SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, 1, 0))
@@ -105,13 +105,13 @@ class SessionLocks:
         return True
 
     def close(self) -> None:
-        """Let go of every session."""
+        """Release the locks of all sessions."""
         self._closed = True
         os.close(self._file)
 
 
 class _Hold:
-    """One stay in a session, for ``async with``."""
+    """Holds the lock of one session inside ``async with``."""
 
     __slots__ = ("_locks", "_session_id")
 

@@ -1,16 +1,18 @@
-"""What the person asked to be remembered, and which fact replaced which."""
+"""Facts that the person asked to remember, and the search index over everything remembered."""
 
+import json
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label, Origin
-from sestet.storage.database import Database, Rows
-from sestet.storage.full_text import telling_words
-from sestet.storage.labels import label_columns, label_from
-from sestet.storage.remembered import RememberedIndex
+from sestet.core.record import Values, record
+from sestet.core.words import stem
+from sestet.storage.database import Database, Rows, label_columns, label_from
+from sestet.storage.full_text import match_any, telling_words
 
+MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
+MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 _SELECT = """SELECT memories.id, memories.text, memories.session_id, memories.turn_id, memories.created_at,
     made_by, by_id, memories.untrusted, memories.private, memories.sources
     FROM memories LEFT JOIN superseded ON memory_id = memories.id"""
@@ -22,25 +24,90 @@ class MemoryRow(NamedTuple):
     session_id: str
     turn_id: str
     created_at: float
-    #: An agent, or ``you``.
+    #: The name of an agent, or ``you``.
     made_by: str
-    #: The later fact that counts in its place.
+    #: The id of the later fact that replaced it.
     superseded_by: int | None
     label: Label
 
 
-class MemoryStore:
-    """Facts, each with the turn it came from. One that was replaced stays, and is only found on demand."""
+@record
+class MemoryMatch(Values):
+    """A row that shares words with a query; ``overlap`` is the shared part of the shorter text."""
+
+    kind: MemoryKind
+    id: int
+    overlap: float
+
+
+class MemoryIndex:
+    """Full-text search over facts, observations and reflections. Replaced facts are not found."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._index = RememberedIndex(database)
+
+    def is_empty(self) -> bool:
+        """Whether nothing is remembered. A turn asks this first, so it must be cheap."""
+        (anything,) = self._database.execute(
+            """SELECT EXISTS (SELECT 1 FROM memories) OR EXISTS (SELECT 1 FROM observations)
+               OR EXISTS (SELECT 1 FROM reflections)"""
+        ).only()
+        return not anything
+
+    def find(self, query: str, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
+        """The best matches first; none if the query has only common words."""
+        expression = match_any(query)
+        if not expression:
+            return []
+        rows = self._database.execute(
+            """SELECT passages.collection, item_id, passages.text
+               FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?
+                     ORDER BY rank LIMIT ? + (SELECT count(*) FROM superseded)) AS found
+               JOIN passages ON passages.id = found.rowid
+               WHERE passages.collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY fit, passages.id DESC LIMIT ?""",
+            (f"collection : ({' OR '.join(kinds)}) AND text : ({expression})", 2 * limit, limit),
+        )
+        asked = _stems(query)
+        return [MemoryMatch(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+
+    def count_replaced(self) -> int:
+        """The number of replaced facts, which a search may have to skip."""
+        (count,) = self._database.execute("SELECT count(*) FROM superseded").only()
+        return count
+
+    def current_facts(self, passage_ids: Sequence[int]) -> list[int]:
+        """The ids of the facts behind some passages, in the same order, without replaced facts."""
+        rows = self._database.execute(
+            """SELECT item_id FROM json_each(?) JOIN passages ON passages.id = value
+               WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
+               ORDER BY key""",
+            (json.dumps(passage_ids),),
+        )
+        return [memory_id for (memory_id,) in rows]
+
+    def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
+        """Observations and reflections that contain a text word for word, in any case."""
+        rows = self._database.execute(
+            """SELECT collection, item_id, text FROM passages
+               WHERE collection IN ('observations', 'reflections') ORDER BY id"""
+        )
+        # Compared in Python: SQLite ignores the case of ASCII letters only.
+        return [(kind, number) for kind, number, held in rows if text.casefold() in held.casefold()]
+
+
+class MemoryStore:
+    """Facts, each with the turn it came from. A replaced fact stays and is only listed on demand."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._index = MemoryIndex(database)
 
     def add(
         self, text: str, origin: Origin, made_by: str = "chronicler", supersedes: Sequence[int] = ()
     ) -> MemoryRow:
-        """Store a fact with what it replaces, both or neither."""
-        with self._together():
+        """Store a fact and mark the facts it replaces, in one transaction."""
+        with self._database.join_transaction():
             (memory_id,) = self._database.execute(
                 """INSERT INTO memories (text, session_id, turn_id, created_at, untrusted, private, sources,
                    made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
@@ -56,7 +123,7 @@ class MemoryStore:
             for old in supersedes:
                 self.supersede(old, memory_id)
         row = self.get(memory_id)
-        assert row is not None  # it was stored a moment ago
+        assert row is not None  # stored above
         return row
 
     def supersede(self, old: int, later: int) -> None:
@@ -64,16 +131,12 @@ class MemoryStore:
             "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?)", (old, later, time.time())
         )
 
-    def _together(self) -> AbstractContextManager[None]:
-        """A transaction, unless the caller has one."""
-        return nullcontext() if self._database.connection.in_transaction else self._database.transaction()
-
     def get(self, memory_id: int) -> MemoryRow | None:
         rows = _rows(self._database.execute(f"{_SELECT} WHERE memories.id = ?", (memory_id,)))
         return rows[0] if rows else None
 
     def find(self, query: str, limit: int) -> list[MemoryRow]:
-        """The best matches that still count; a query that holds only common words finds the latest."""
+        """The best matches among current facts. A query of only common words finds the latest."""
         if not telling_words(query):
             return self.latest(limit)
         matches = self._index.find(query, limit, ("memories",))
@@ -81,7 +144,7 @@ class MemoryStore:
         return [row for row in found if row is not None]
 
     def latest(self, limit: int, *, superseded: bool = False, session_id: str = "") -> list[MemoryRow]:
-        """The latest first: those that count, or with ``superseded`` all of them."""
+        """The current facts, the latest first; with ``superseded`` also the replaced ones."""
         rows = self._database.execute(
             f"""{_SELECT} WHERE (? OR by_id IS NULL) AND ? IN ('', memories.session_id)
                 ORDER BY memories.id DESC LIMIT ?""",
@@ -90,11 +153,11 @@ class MemoryStore:
         return _rows(rows)
 
     def replaced_by(self, memory_id: int) -> list[MemoryRow]:
-        """The facts in whose place this one counts."""
+        """The facts that this one replaced."""
         return _rows(self._database.execute(f"{_SELECT} WHERE by_id = ? ORDER BY memories.id", (memory_id,)))
 
     def restore(self, memory_id: int) -> None:
-        """Let a fact count again that was replaced; the later one counts as well."""
+        """Make a replaced fact current again; the later fact stays current too."""
         self._database.execute("DELETE FROM superseded WHERE memory_id = ?", (memory_id,))
 
     def rewrite(self, memory_id: int, text: str, label: Label, made_by: str) -> None:
@@ -105,9 +168,17 @@ class MemoryStore:
         )
 
     def remove(self, memory_id: int) -> None:
-        """What it had replaced counts again."""
+        """Delete a fact; the facts that it replaced become current again."""
         self._database.execute("DELETE FROM memories WHERE id = ?", (memory_id,))
 
 
 def _rows(cursor: Rows) -> list[MemoryRow]:
     return [MemoryRow(*row[:-3], label=label_from(*row[-3:])) for row in cursor]
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / max(1, min(len(one), len(other)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, telling_words(text)))

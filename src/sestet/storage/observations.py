@@ -1,14 +1,12 @@
-"""What was observed in conversations, and the reflections that sum it up."""
+"""Observations from conversations, and the reflections that sum them up."""
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Values, record
-from sestet.storage.database import Database, Value
-from sestet.storage.labels import label_columns, label_from
+from sestet.storage.database import Database, Value, label_columns, label_from
 
 _OBSERVATION = """SELECT id, text, session_id, turn_id, created_at, made_by, untrusted, private, sources
     FROM observations"""
@@ -21,43 +19,43 @@ class ObservationRow(Values):
     id: int
     text: str
     session_id: str
-    #: The last of the turns it was seen in.
+    #: The last of the turns it was observed in.
     turn_id: str
     created_at: float
-    #: An agent, ``rules``, a model, or ``you``.
+    #: The name of an agent or a model, ``rules``, or ``you``.
     made_by: str
     label: Label
 
 
 @record
 class ReflectionRow(Values):
-    """A summary; what it rests on stays where it is."""
+    """A summary; the rows that it sums up are kept."""
 
     id: int
     text: str
-    #: Empty when it rests on several sessions.
+    #: Empty if it sums up several sessions.
     session_id: str
     turn_id: str
     created_at: float
     level: int
     made_by: str
     label: Label
-    #: Observations.
+    #: Ids of the observations it sums up.
     covers: tuple[int, ...]
-    #: Reflections of the level below.
+    #: Ids of the reflections of the level below it sums up.
     gathers: tuple[int, ...]
 
 
 @record
 class Sources(Values):
-    """What a reflection rests on."""
+    """The ids of the rows that a reflection sums up."""
 
     observations: Sequence[int] = ()
     reflections: Sequence[int] = ()
 
 
 class ObservationStore:
-    """Observations and reflections, each with where it came from."""
+    """Observations and reflections, each with its origin."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -65,13 +63,13 @@ class ObservationStore:
     def add_observation(
         self, text: str, origin: Origin, made_by: str = "chronicler", turns: Sequence[str] = ()
     ) -> ObservationRow:
-        """Store an observation of one turn, or of several."""
-        with self._together():
+        """Store an observation of one turn or several."""
+        with self._database.join_transaction():
             observation_id = self._insert_observation(text, origin, made_by)
             for turn_id in dict.fromkeys(turns or (origin.turn_id,)):
                 self._database.execute("INSERT INTO observed_in VALUES (?, ?)", (observation_id, turn_id))
         row = self.observation(observation_id)
-        assert row is not None  # it was stored a moment ago
+        assert row is not None  # stored above
         return row
 
     def _insert_observation(self, text: str, origin: Origin, made_by: str) -> int:
@@ -90,8 +88,8 @@ class ObservationStore:
         sources: Sources,
         made_by: str = "chronicler",
     ) -> ReflectionRow:
-        """Store a summary with what it rests on, both or neither."""
-        with self._together():
+        """Store a summary with its sources, in one transaction."""
+        with self._database.join_transaction():
             (reflection_id,) = self._database.execute(
                 """INSERT INTO reflections (text, session_id, turn_id, created_at, level, untrusted, private,
                    sources, made_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id""",
@@ -110,12 +108,8 @@ class ObservationStore:
             for source in sources.reflections:
                 self._database.execute("INSERT INTO gathered VALUES (?, ?)", (reflection_id, source))
         row = self.reflection(reflection_id)
-        assert row is not None  # it was stored a moment ago
+        assert row is not None  # stored above
         return row
-
-    def _together(self) -> AbstractContextManager[None]:
-        """A transaction, unless the caller has one."""
-        return nullcontext() if self._database.connection.in_transaction else self._database.transaction()
 
     def observation(self, observation_id: int) -> ObservationRow | None:
         found = self._observations("WHERE id = ?", (observation_id,))
@@ -126,47 +120,47 @@ class ObservationStore:
         return found[0] if found else None
 
     def observations(self, limit: int, session_id: str = "") -> list[ObservationRow]:
-        """The latest first; of one session, or of all."""
+        """The latest first, of one session or of all."""
         return self._observations(
             "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
         )
 
     def reflections(self, limit: int, session_id: str = "") -> list[ReflectionRow]:
-        """The latest first; of one session, or of all."""
+        """The latest first, of one session or of all."""
         return self._reflections(
             "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
         )
 
     def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
-        """Observations that no reflection rests on, the oldest first."""
+        """Observations that no reflection sums up yet, the oldest first."""
         return self._observations(
             """WHERE id NOT IN (SELECT observation_id FROM covered) AND untrusted = ? ORDER BY id""",
             (untrusted,),
         )
 
     def ungathered(self, *, untrusted: bool) -> list[ReflectionRow]:
-        """Reflections that no higher one rests on, by level, the oldest first."""
+        """Reflections that no higher one sums up yet, by level, the oldest first."""
         return self._reflections(
             "WHERE id NOT IN (SELECT source_id FROM gathered) AND untrusted = ? ORDER BY level, id",
             (untrusted,),
         )
 
     def covering(self, observation_id: int) -> list[int]:
-        """The reflections that rest on an observation."""
+        """The ids of the reflections that sum up an observation."""
         rows = self._database.execute(
             "SELECT reflection_id FROM covered WHERE observation_id = ? ORDER BY 1", (observation_id,)
         )
         return [reflection_id for (reflection_id,) in rows]
 
     def gathering(self, source_id: int) -> list[int]:
-        """The higher reflections that rest on one."""
+        """The ids of the higher reflections that sum up a reflection."""
         rows = self._database.execute(
             "SELECT reflection_id FROM gathered WHERE source_id = ? ORDER BY 1", (source_id,)
         )
         return [reflection_id for (reflection_id,) in rows]
 
     def seen_in(self, turn_id: str) -> list[int]:
-        """The observations that a turn gave rise to."""
+        """The ids of the observations of a turn."""
         rows = self._database.execute("SELECT observation_id FROM observed_in WHERE turn_id = ?", (turn_id,))
         return [observation_id for (observation_id,) in rows]
 
@@ -194,7 +188,7 @@ class ObservationStore:
         self._database.execute("DELETE FROM observations WHERE id = ?", (observation_id,))
 
     def remove_reflection(self, reflection_id: int) -> None:
-        """What it rested on is free for another one."""
+        """Delete a reflection; another one may sum up its sources."""
         self._database.execute("DELETE FROM reflections WHERE id = ?", (reflection_id,))
 
     def _observations(self, condition: str, values: Sequence[Value]) -> list[ObservationRow]:
@@ -205,7 +199,7 @@ class ObservationStore:
         rows = self._database.execute(f"{_REFLECTION} {condition}", values)
         return [self._reflection(row) for row in rows]
 
-    def _reflection(self, row: tuple[Any, ...]) -> ReflectionRow:  # Any: as the columns were written
+    def _reflection(self, row: tuple[Any, ...]) -> ReflectionRow:  # Any: the columns of _REFLECTION
         covers = self._database.execute(
             "SELECT observation_id FROM covered WHERE reflection_id = ? ORDER BY 1", (row[0],)
         )

@@ -1,4 +1,4 @@
-"""Every text that can be retrieved, whatever it is kept for: found by its words, or fetched by its id."""
+"""Passages: every retrievable text of every collection, found by words or by id."""
 
 import json
 from collections.abc import Collection, Iterable, Sequence
@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 
 from sestet.core.label import Label
 from sestet.core.record import Values, record
-from sestet.storage.database import Database
+from sestet.storage.database import Database, label_from
 from sestet.storage.full_text import match_phrase
-from sestet.storage.labels import label_from
 
-#: What belongs to one conversation; where it says none, it belongs to all.
+#: Collections whose passages belong to one session; without a session id they belong to all.
 SESSION_BOUND = ("observations", "reflections")
 
 _COLUMNS = """passages.id, collection, passages.title, passages.text, source, session_id, created_at,
@@ -18,7 +17,7 @@ _COLUMNS = """passages.id, collection, passages.title, passages.text, source, se
 _IN_SCOPE = """collection IN (SELECT value FROM json_each(:collections))
     AND (:session_id IN ('', session_id) OR session_id = ''
          OR collection NOT IN (SELECT value FROM json_each(:bound)))"""
-# A word in the title says more than one in the text. FTS5 ranks downwards from 0.
+# A word in the title weighs twice as much. FTS5 ranks are negative.
 _BEST = """SELECT rowid, -bm25(passages_index, 2.0, 1.0) AS score FROM passages_index
     WHERE passages_index MATCH :expression ORDER BY score DESC LIMIT :most"""
 _BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS score
@@ -28,8 +27,8 @@ _LOOK_AHEAD = 4
 
 
 @record
-class Scope(Values):
-    """Where to look. A session leaves out what belongs to other sessions; an empty one leaves out nothing."""
+class SearchScope(Values):
+    """Where to search. A session id leaves out passages of other sessions; an empty one leaves out none."""
 
     collections: tuple[str, ...]
     session_id: str = ""
@@ -63,24 +62,24 @@ class PassageRow(Values):
     label: Label
 
 
-class Match(NamedTuple):
-    """A passage that was found by words, and how well it fits: more is better."""
+class PassageMatch(NamedTuple):
+    """A passage found by words, and its score: higher is better."""
 
     passage_id: int
     score: float
 
 
 class PassageStore:
-    """Reads passages; triggers write them."""
+    """Reads passages. Database triggers write them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def match(self, expression: str, scope: Scope, limit: int) -> list[Match]:
-        """The best first. Where several fit equally well at the end, all of them are returned."""
+    def match(self, expression: str, scope: SearchScope, limit: int) -> list[PassageMatch]:
+        """The best matches first. All matches that tie with the last one are returned."""
         if not expression or limit < 1:
             return []
-        # Usually nearly everything is in scope, so it is cheaper to look at the best of all first.
+        # Usually nearly all passages are in scope, so it is cheaper to rank first and filter afterwards.
         most = _LOOK_AHEAD * limit
         best = self._best(_BEST, expression, scope, most)
         found = self._in_scope(best, scope)
@@ -91,11 +90,11 @@ class PassageStore:
             is_whole = len(found) < most
         return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
 
-    def _best(self, statement: str, expression: str, scope: Scope, most: int) -> list[Match]:
+    def _best(self, statement: str, expression: str, scope: SearchScope, most: int) -> list[PassageMatch]:
         values = {"expression": expression, "most": most, **scope.values()}
-        return [Match(*row) for row in self._database.execute(statement, values)]
+        return [PassageMatch(*row) for row in self._database.execute(statement, values)]
 
-    def _in_scope(self, found: Sequence[Match], scope: Scope) -> list[Match]:
+    def _in_scope(self, found: Sequence[PassageMatch], scope: SearchScope) -> list[PassageMatch]:
         rows = self._database.execute(
             f"""SELECT passages.id FROM json_each(:ids) JOIN passages ON passages.id = value
                 WHERE {_IN_SCOPE}""",  # noqa: S608 - names from above
@@ -105,7 +104,7 @@ class PassageStore:
         return [match for match in found if match.passage_id in ids]
 
     def get(self, ids: Iterable[int]) -> dict[int, PassageRow]:
-        """The passages with these ids, those that are there."""
+        """The existing passages among these ids."""
         rows = self._database.execute(
             f"SELECT {_COLUMNS} FROM json_each(?) JOIN passages ON passages.id = value",  # noqa: S608 - as above
             (json.dumps(list(ids)),),
@@ -113,7 +112,7 @@ class PassageStore:
         return {row[0]: _row(row) for row in rows}
 
     def holding(self, words: Iterable[str], ids: Collection[int]) -> dict[int, list[str]]:
-        """Which of these words each of these passages holds; other forms of a word count as it does."""
+        """For each of these passages, which of the words it contains in any form."""
         found: dict[int, list[str]] = {}
         wanted = json.dumps(list(ids))
         for word in words if ids else ():

@@ -1,4 +1,4 @@
-"""Takes words out of what was recorded."""
+"""Removes words from recorded events."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from sestet.core.schema import JsonValue
 from sestet.storage.database import Database
 
 FORGOTTEN = "[forgotten]"
-#: Facts of an event that are chosen from a list or made up by the runtime, and hold nobody's words.
+#: Fields whose values come from a list or from the runtime, so they hold no words of a person.
 _KEPT = frozenset(
     {"name", "agent", "outcome", "id", "ids", "approval_id", "decision", "scope", "model", "waiting_for"}
 )
@@ -19,13 +19,13 @@ _BATCH = 2_000
 
 
 class Redaction:
-    """Rewrites recorded events. The only place that does: everything else only ever adds to the journal."""
+    """Rewrites recorded events. All other code only appends to the journal."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def blank_turn(self, turn_id: str) -> None:
-        """Inside a transaction: leave of a turn that it was, and nothing of what was said in it."""
+        """Inside a transaction: remove all words of a turn and keep its events."""
         rows = self._database.execute("SELECT seq, kind, data FROM events WHERE turn_id = ?", (turn_id,))
         for seq, kind, data in rows:
             if kind not in _WORDLESS:
@@ -42,7 +42,7 @@ class Redaction:
         )
 
     def blank_words(self, words: str) -> int:
-        """Inside a transaction: replace some words wherever they were recorded; in how many places."""
+        """Inside a transaction: replace some words everywhere; return the number of changed places."""
         pattern = _as_said(words)
 
         def without(text: str) -> str:
@@ -65,7 +65,7 @@ class Redaction:
         return places
 
     def blank_recalled(self, ids: frozenset[str]) -> None:
-        """Inside a transaction: take rows out of the prompts of turns, should one of them go on."""
+        """Inside a transaction: remove rows from recorded prompts, since a turn may be resumed with them."""
         rows = self._database.execute(
             "SELECT turn_id, seq, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
         )
@@ -101,9 +101,9 @@ class Redaction:
 
 
 def _as_said(words: str) -> re.Pattern[str]:
-    """These words in any case and with any spaces between them, but not as a part of longer ones.
+    """A pattern for these words in any case and spacing, but not as a part of longer words.
 
-    What is written in letters without case is often written without spaces too: nothing tells where it ends.
+    Scripts without case are often written without spaces too, so there a word has no visible end.
     """
     words = words.strip().rstrip(" .!?") or words
     before = r"(?<!\w)" if _has_bounds(words[0]) else ""
@@ -121,7 +121,7 @@ def _blank(text: str) -> str:
 
 
 def _in_json(text: str, change: Callable[[str], str]) -> str:
-    """A change in what a text says, also where it is JSON with its characters escaped."""
+    """Apply a change to a text, or to the strings inside it if it is JSON."""
     try:
         values = json.loads(text)
     except ValueError:
@@ -131,7 +131,7 @@ def _in_json(text: str, change: Callable[[str], str]) -> str:
 
 
 def _changed(values: JsonValue, change: Callable[[str], str]) -> JsonValue:
-    """The facts of an event with their words changed, and with everything else as it was."""
+    """The fields of an event with the change applied to its words."""
     if isinstance(values, Mapping):
         return {
             name: item
@@ -147,7 +147,7 @@ def _changed(values: JsonValue, change: Callable[[str], str]) -> JsonValue:
 
 
 def _changed_all(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
-    """A value that a model made up: its names may hold words too."""
+    """Apply the change to every string of a value and to its keys, which a model may have invented."""
     if isinstance(value, Mapping):
         return {change(name): _changed_all(item, change) for name, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Walking the graph: everything near a node, and the shortest way between two."""
+"""Walks over the graph: all facts near a node, and a shortest path between two nodes."""
 
 # ruff: noqa: S608 - every part of every statement is written in this file
 
@@ -13,7 +13,7 @@ from sestet.storage.database import Database, Rows
 #: ``out``: from subject to object. ``in``: from object to subject. ``both``: either.
 Direction: TypeAlias = Literal["out", "in", "both"]
 
-#: Where a path is looked for, at most; a graph that is wider than that has no short answer.
+#: A search for a path stops after this many nodes.
 MOST_NODES = 50_000
 
 _OUT = ("subject_id", "object_id")
@@ -32,19 +32,22 @@ def walk(
     predicates: Sequence[str],
     direction: Direction,
 ) -> Rows:
-    """These columns of the facts near a node, the id first, then both of its ends and the steps to it."""
+    """The given columns of the facts near a node, then the two ends of each fact and its steps.
+
+    The first column must be the id.
+    """
     rows = database.execute(
         _walk_statement(columns, direction, bool(predicates)),
         {
             "start": start,
             "depth": depth,
-            # A node is walked at most once a depth: so many rows hold more nodes than the limit has facts.
+            # A node appears at most once for each depth, so this many rows cover more nodes than the limit.
             "rows": (limit + 1) * depth,
             "limit": limit,
             "predicates": json.dumps(predicates),
         },
     )
-    # They come in this order already, but no statement promises it that does not sort whole rows once more.
+    # Usually sorted already; ORDER BY would sort whole rows once more in SQLite.
     rows.sort(key=_by_steps)
     return rows
 
@@ -56,7 +59,7 @@ def _by_steps(row: tuple[Any, ...]) -> tuple[int, int]:
 @cache
 def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
     only = _NAMED if named else ""
-    # Nodes come out of the queue by depth, so the limit on rows only ever cuts off the farthest.
+    # The queue yields nodes by depth, so the row limit cuts off only the farthest.
     further = " ".join(
         f"UNION SELECT {there}, depth + 1 FROM walked JOIN triples ON {here} = node"
         f" WHERE depth + 1 < :depth{only}"
@@ -66,7 +69,7 @@ def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
         f"SELECT id, depth + 1 FROM nearest JOIN triples ON {here} = node WHERE true{only}"
         for here, _ in _ENDS[direction]
     )
-    # The order of the joins is fixed: the few facts that were found, and then their rows.
+    # CROSS JOIN fixes the join order: first the few ids that were found, then their rows.
     return f"""
         WITH RECURSIVE
         walked (node, depth) AS (
@@ -83,17 +86,17 @@ def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
 @record
 class FoundPath(Values):
     triple_ids: tuple[int, ...]
-    #: False when the search was given up.
+    #: False if the search stopped at the limit.
     complete: bool
 
 
 class _Side:
-    """What one end has reached so far, and how."""
+    """The nodes that the search has reached from one end."""
 
     def __init__(self, start: int, direction: Direction) -> None:
         self.direction: Direction = direction
         self.front: list[int] = [start]
-        #: Each node with the fact that led to it and the node before it.
+        #: Node → the fact that led to it, and the node before it.
         self.came_by: dict[int, tuple[int, int]] = {start: (0, 0)}
 
     def advance(self, database: Database, predicates: Sequence[str]) -> None:
@@ -108,7 +111,7 @@ class _Side:
                 self.front.append(there)
 
     def way(self, node: int) -> list[int]:
-        """The facts between the node and the start of this side."""
+        """The facts from a node back to the start of this side."""
         found: list[int] = []
         while (step := self.came_by[node])[0]:
             found.append(step[0])
@@ -124,11 +127,11 @@ def find_path(
     predicates: Sequence[str],
     direction: Direction,
 ) -> FoundPath:
-    """A shortest way between two nodes by their numbers, looked for from both ends at once."""
+    """A shortest path between two node ids, searched from both ends at once."""
     here, there = _Side(start, direction), _Side(end, _BACK[direction])
     for length in range(longest + 1):
         if meeting := here.came_by.keys() & there.came_by.keys():
-            # Of several shortest ways, the one over the oldest facts.
+            # Among several shortest paths, take the one over the oldest facts.
             ways = ([*reversed(here.way(node)), *there.way(node)] for node in meeting)
             return FoundPath(tuple(min(ways)), complete=True)
         side = min(here, there, key=lambda side: len(side.front))

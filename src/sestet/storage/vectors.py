@@ -1,4 +1,4 @@
-"""The vectors of passages: which are there, which are missing, and in which space they lie."""
+"""The embedding vectors of passages, and the queue of passages without one."""
 
 import json
 from collections.abc import Collection, Generator, Sequence
@@ -10,7 +10,7 @@ from sestet.storage.database import Database
 
 @record
 class Unembedded(Values):
-    """A passage that has no vector yet; one of another space counts as none."""
+    """A passage without a vector in the current space."""
 
     passage_id: int
     text: str
@@ -26,14 +26,14 @@ class StoredVector(Values):
 
 
 class VectorStore:
-    """At most one vector for each passage. A passage never changes: an edited text is a new passage."""
+    """At most one vector for each passage. Passages never change: an edited text is a new passage."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._counted: tuple[object, int] | None = None
 
     def missing(self, space: str, after: int, limit: int) -> list[Unembedded]:
-        """The next passages without a vector in this space: the queue of work."""
+        """The next passages without a vector in this space."""
         rows = self._database.execute(
             """SELECT id, trim(title || char(10) || text, char(10)) FROM passages
                LEFT JOIN vectors ON passage_id = id AND space = ?
@@ -43,7 +43,7 @@ class VectorStore:
         return [Unembedded(*row) for row in rows]
 
     def count_missing(self, space: str) -> int:
-        """How long that queue is. No vector outlives its passage, so counting both is enough."""
+        """The number of passages without a vector; no vector outlives its passage, so counts suffice."""
         state = (space, self.state())
         if self._counted is None or self._counted[0] != state:
             (number,) = self._database.execute(
@@ -54,7 +54,7 @@ class VectorStore:
         return self._counted[1]
 
     def count_there(self, passage_ids: Collection[int]) -> int:
-        """How many of these passages have not been forgotten."""
+        """How many of these passages still exist."""
         if not passage_ids:
             return 0
         (number,) = self._database.execute(
@@ -64,9 +64,9 @@ class VectorStore:
         return number
 
     def add(self, space: str, vectors: Sequence[tuple[int, bytes]]) -> None:
-        """Store vectors, except of passages that are gone; vectors of another space make way.
+        """Store vectors of existing passages, replacing their vectors of other spaces.
 
-        So do those of another dimension: behind the same name there is a different model now.
+        Vectors of another dimension are deleted: the same name now means a different model.
         """
         if not vectors:
             return
@@ -89,7 +89,7 @@ class VectorStore:
         return joined
 
     def page(self, space: str, after: int, limit: int) -> list[StoredVector]:
-        """The next vectors of this space by the ids of their passages."""
+        """The next vectors of this space, ordered by passage id."""
         rows = self._database.execute(
             """SELECT passage_id, collection, session_id, vector
                FROM vectors JOIN passages ON id = passage_id
@@ -100,7 +100,7 @@ class VectorStore:
 
     @contextmanager
     def snapshot(self) -> Generator[None]:
-        """What is read inside is of one moment, whatever others write meanwhile."""
+        """All reads inside see the database at one moment."""
         self._database.execute("BEGIN")
         try:
             yield
@@ -108,6 +108,6 @@ class VectorStore:
             self._database.execute("COMMIT")
 
     def state(self) -> tuple[int, int]:
-        """Different after anything was written, by this process or another."""
+        """A value that differs after any write, by this process or another."""
         (by_others,) = self._database.execute("PRAGMA data_version").only()
         return by_others, self._database.connection.total_changes

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sestet.services.documents.blocks import Block, BlockKind
 from sestet.services.documents.chunks import LEAST_WORDS, MOST_WORDS, OVERLAP_WORDS, count_words, cut_chunks
-from sestet.services.documents.plain import read_markdown
+from sestet.services.documents.readers import read_markdown
 
 from .papers import words
 

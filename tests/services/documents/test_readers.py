@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.services.documents.blocks import Block
-from sestet.services.documents.decode import guess_encoding, is_binary
-from sestet.services.documents.html import read_html
-from sestet.services.documents.plain import read_code, read_markdown, read_text
+from sestet.services.documents.encoding import guess_encoding, is_binary
+from sestet.services.documents.readers import read_code, read_html, read_markdown, read_text
 
 Reader = Callable[[Iterable[str]], Iterator[Block]]
 

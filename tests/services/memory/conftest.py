@@ -1,19 +1,11 @@
-"""A real database, and locks on it."""
+"""Locks beside the database."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sestet.storage.database import Database
 from sestet.storage.locks import SessionLocks
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database(tmp_path / "sestet.db")
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

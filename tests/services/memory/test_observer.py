@@ -17,12 +17,12 @@ from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel
 from sestet.services.memory.observer import Observer, Thresholds
-from sestet.services.memory.writing import ModelWriter, RuleWriter, Writer
+from sestet.services.memory.writers import MemoryWriter, ModelWriter, RuleWriter
 from sestet.storage.database import Database, Rows, Value
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+from sestet.storage.observation_progress import ObservationProgress
 from sestet.storage.observations import ObservationStore
-from sestet.storage.observed import ObservedStore
 from tests.services.memory.conversation import STRANGE, begin, cancel, finish, pause, say
 
 #: Forty characters are ten tokens.
@@ -33,7 +33,7 @@ NEVER = 10**9
 def observer(
     database: Database,
     locks: SessionLocks,
-    writer: Writer | None = None,
+    writer: MemoryWriter | None = None,
     thresholds: Thresholds = SMALL,
 ) -> Observer:
     return Observer(database, locks, writer or RuleWriter(), thresholds)
@@ -63,7 +63,7 @@ async def test_nothing_is_observed_below_the_threshold(database: Database, locks
     await work(observer(database, locks))
 
     assert remembered(database).observations == []
-    assert ObservedStore(database, Journal(database)).waiting() == (0, 1)
+    assert ObservationProgress(database, Journal(database)).waiting() == (0, 1)
 
 
 async def test_messages_over_the_threshold_become_observations_with_their_turn_and_author(
@@ -77,7 +77,7 @@ async def test_messages_over_the_threshold_become_observations_with_their_turn_a
     (row,) = ObservationStore(database).observations(5)
     assert row.text == "The person said: I like green tea more than black tea, really"
     assert (row.session_id, row.turn_id, row.made_by) == ("s1", turn_id, "rules")
-    assert ObservedStore(database, Journal(database)).waiting() == (2, 0)
+    assert ObservationProgress(database, Journal(database)).waiting() == (2, 0)
 
 
 async def test_observations_become_reflections_and_these_higher_ones_and_all_are_kept(
@@ -136,7 +136,7 @@ async def test_a_turn_that_has_not_ended_is_observed_when_it_has(
 
     texts = [text for text, _ in remembered(database).observations]
     assert len(texts) == len(set(texts)) == 4
-    assert ObservedStore(database, Journal(database)).waiting() == (4, 0)
+    assert ObservationProgress(database, Journal(database)).waiting() == (4, 0)
 
 
 async def test_what_a_stranger_may_have_written_stays_apart_and_untrusted(
@@ -171,7 +171,7 @@ async def test_a_failure_moves_no_mark_is_on_record_and_backs_off(
 ) -> None:
     model = ScriptedModel([ModelError("down"), ModelError("down"), "[1] The person likes tea."])
     say(database, "I like green tea more than black tea, really")
-    marks = ObservedStore(database, Journal(database))
+    marks = ObservationProgress(database, Journal(database))
     now = time.time()
     watcher = observer(database, locks, ModelWriter(model), SMALL._replace(reflect_tokens=NEVER))
 
@@ -216,14 +216,14 @@ async def test_half_characters_of_a_model_do_not_keep_it_at_the_same_turns(
     await work(observer(database, locks, ModelWriter(model), SMALL._replace(reflect_tokens=5)))
 
     assert [text for text, _ in remembered(database).observations] == ["The person likes tea ?."]
-    assert ObservedStore(database, Journal(database)).work_sum().problem == "down ?"
+    assert ObservationProgress(database, Journal(database)).work_sum().problem == "down ?"
 
 
 async def test_neither_years_of_failures_nor_a_clock_that_was_set_back_end_the_work(
     database: Database, locks: SessionLocks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(database, "I like green tea more than black tea, really")
-    marks = ObservedStore(database, Journal(database))
+    marks = ObservationProgress(database, Journal(database))
     for _ in range(2_000):
         marks.log("observe", "a-model", 0, Usage(), "down")
     model = ScriptedModel(["[1] The person likes tea."])
@@ -356,7 +356,7 @@ async def test_two_at_once_on_one_file_do_the_work_once(tmp_path: Path) -> None:
 
     batches = sum(len(model.requests) for model in models)
     assert len(remembered(first).observations) == batches
-    assert ObservedStore(first, Journal(first)).waiting() == (8, 0)
+    assert ObservationProgress(first, Journal(first)).waiting() == (8, 0)
     first.close()
     second.close()
 
@@ -365,7 +365,7 @@ _PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from sestet.services.memory.observer import Observer, Thresholds
-from sestet.services.memory.writing import RuleWriter
+from sestet.services.memory.writers import RuleWriter
 from sestet.storage.database import Database
 from sestet.storage.locks import SessionLocks
 
@@ -411,7 +411,7 @@ async def test_a_mark_that_somebody_else_has_moved_is_not_moved_again(
 ) -> None:
     """Even if the lock did not hold, such as on a strange file system."""
     say(database, "I like green tea more than black tea, really")
-    marks = ObservedStore(database, Journal(database))
+    marks = ObservationProgress(database, Journal(database))
     batch = marks.unobserved("s1", 40)
     assert batch is not None
 
@@ -470,7 +470,7 @@ def test_a_database_from_before_has_its_conversations_marked_as_observed(tmp_pat
 
     database = Database(path)
 
-    assert ObservedStore(database, Journal(database)).waiting() == (2, 0)
+    assert ObservationProgress(database, Journal(database)).waiting() == (2, 0)
     assert ObservationStore(database).turns_of(1) == ["a"]
     found = database.execute(
         "SELECT count(*) FROM remembered_index WHERE remembered_index MATCH 'tea OR old'"

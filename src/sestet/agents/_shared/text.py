@@ -1,11 +1,13 @@
 """How the tools of several rooms take text from a model and write dates for the person."""
 
 import re
-import time
 
 from sestet.core.errors import ToolError
 from sestet.core.label import Label, Origin
 from sestet.core.tool import CallInfo
+
+#: SQLite stores no number with more digits.
+_ID_LENGTH = 18
 
 
 def given(value: str, name: str, most: int = 500) -> str:
@@ -27,9 +29,10 @@ def checked(text: str, name: str, most: int) -> str:
     return text
 
 
-def day(timestamp: float) -> str:
-    """The date of a moment, where the person is."""
-    return time.strftime("%Y-%m-%d", time.localtime(timestamp))
+def number_of(wanted: str, letter: str) -> int | None:
+    """The number in an id such as m3, with or without its letter; None when there is no such number."""
+    digits = wanted.strip().removeprefix(letter)
+    return int(digits) if digits.isdecimal() and len(digits) < _ID_LENGTH else None
 
 
 def origin_of(call: CallInfo, text: str) -> Origin:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given, origin_of
+from sestet.agents._shared.text import given, number_of, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
-from sestet.services.memory.contradiction import replaced
-from sestet.services.memory.forgetting import Forgetting
+from sestet.core.words import day
+from sestet.services.forgetting import Forgetting
+from sestet.services.memory.fact_replacement import find_replaced
 from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
@@ -57,7 +58,7 @@ async def memory_remember(
     if known is None:
         old = {row.id: (row.id, row.text, row.label) for row in candidates}
         origin = origin_of(call, fact)
-        known = memories.add(fact, origin, call.agent, replaced(fact, origin.label, old.values()))
+        known = memories.add(fact, origin, call.agent, find_replaced(fact, origin.label, old.values()))
     return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id))
 
 
@@ -185,8 +186,8 @@ async def memory_forget(
 
 
 def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
-    number = wanted.strip().removeprefix("m")
-    row = memories.get(int(number)) if number.isdecimal() and len(number) < 18 else None
+    number = number_of(wanted, "m")
+    row = memories.get(number) if number is not None else None
     if row is None:
         raise ToolError(f"there is no memory {wanted!r}; recall it first and use its id, such as m3")
     return row

@@ -2,10 +2,11 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given, origin_of
+from sestet.agents._shared.text import given, number_of, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
 
 _TEXT_LENGTH = 2_000
@@ -149,8 +150,8 @@ async def reflect_summary(
 
 
 def _require(store: ObservationStore, wanted: str) -> ObservationRow:
-    number = wanted.strip().removeprefix("o")
-    row = store.observation(int(number)) if number.isdecimal() and len(number) < 18 else None
+    number = number_of(wanted, "o")
+    row = store.observation(number) if number is not None else None
     if row is None:
         raise ToolError(f"there is no observation {wanted!r}; list them first, and use their ids")
     return row

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given
+from sestet.agents._shared.text import given
 from sestet.core.errors import ToolError
 from sestet.core.label import Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
-from sestet.storage.graph import GraphStore, TripleRow
-from sestet.storage.predicates import Predicates, UnknownPredicateError
+from sestet.core.words import day
+from sestet.storage.graph import GraphStore, Predicates, TripleRow, UnknownPredicateError
 from sestet.storage.traversal import Direction
 
 _MOST_FACTS = 100

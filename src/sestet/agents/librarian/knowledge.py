@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, day, given
+from sestet.agents._shared.text import checked, given
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.record import Values, record
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore
 
 _KEY_LENGTH = 200

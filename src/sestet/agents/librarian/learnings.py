@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, day, given
+from sestet.agents._shared.text import checked, given
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.storage.learnings import LearningRow, LearningStore
 
 _TRIGGER_LENGTH = 500

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given
+from sestet.agents._shared.text import given
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
+from sestet.core.words import day
 from sestet.services.retrieval import Collection, Passage, Retrieval
 
 _QUERY_LENGTH = 2_000

@@ -3,10 +3,11 @@
 import re
 from typing import Annotated
 
-from sestet.agents._shared.text import day, given
+from sestet.agents._shared.text import given
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import tool
-from sestet.storage.exchanges import ExchangeStore
+from sestet.core.words import day
+from sestet.storage.session_search import SessionSearch
 
 _QUERY_LENGTH = 2_000
 _SHOWN = 400
@@ -30,7 +31,7 @@ _SHOWN = 400
     ),
 )
 async def search_sessions(
-    exchanges: ExchangeStore,
+    exchanges: SessionSearch,
     /,
     query: Annotated[str, "The words to look for"],
     limit: Annotated[int, "How many exchanges at most", {"minimum": 1, "maximum": 50}] = 5,

@@ -4,7 +4,7 @@ import asyncio
 from typing import Annotated
 
 from sestet.core.tool import tool
-from sestet.services.files import Entry, Excerpt, Files, Listing, Match, Matches, human_size
+from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, Match, Matches, human_size
 
 # What would move a terminal's cursor becomes its picture (U+2400 and up); tabs and line ends stay.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -143,7 +143,7 @@ def _show_listing(listing: Listing) -> str:
     return "\n".join((*lines, f"({at_least}{', '.join(counts)})"))
 
 
-def _show_entry(entry: Entry) -> str:
+def _show_entry(entry: DirectoryEntry) -> str:
     name = _show_name(entry.name)
     if entry.kind == "directory":
         return f"{name}/"

@@ -3,8 +3,7 @@
 from sestet.cli.health.check import Check
 from sestet.config import Settings, data_directory
 from sestet.core.errors import ConfigError, EmbeddingError, StorageError
-from sestet.services.embedding.choice import choose_embedder
-from sestet.services.embedding.embedder import Embedder
+from sestet.services.embedding.embedder import Embedder, choose_embedder
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.vectors import VectorStore
 

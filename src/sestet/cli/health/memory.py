@@ -5,7 +5,7 @@ from sestet.config import Settings, data_directory
 from sestet.core.errors import StorageError
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.journal import Journal
-from sestet.storage.observed import ObservedStore
+from sestet.storage.observation_progress import ObservationProgress
 
 _NAME = "memory"
 
@@ -24,14 +24,14 @@ def check_memory(settings: Settings) -> list[Check]:
     except StorageError:
         return []
     try:
-        return [_describe(ObservedStore(database, Journal(database)), memory.observe_tokens)]
+        return [_describe(ObservationProgress(database, Journal(database)), memory.observe_tokens)]
     except StorageError:
         return []
     finally:
         database.close()
 
 
-def _describe(store: ObservedStore, threshold: int) -> Check:
+def _describe(store: ObservationProgress, threshold: int) -> Check:
     observed, waiting = store.waiting()
     detail = f"{observed} turns observed, {waiting} waiting until a session has {threshold:,} tokens of them"
     if problem := store.work_sum().problem:

@@ -13,8 +13,7 @@ from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, print_line
 from sestet.core.label import Label
 from sestet.storage.extractions import ProposalRow
-from sestet.storage.graph import Source, Traversal, TripleRow, node_key
-from sestet.storage.predicates import NAMED, Predicates
+from sestet.storage.graph import BUILT_IN_PREDICATES, Predicates, Source, Traversal, TripleRow, node_key
 
 _NAME_WIDTH = 60
 
@@ -106,7 +105,7 @@ def describe_predicates(predicates: Predicates, used: dict[str, int]) -> list[Pr
     kinds = {
         **dict.fromkeys(used, "no longer declared"),
         **dict.fromkeys(predicates.declared, "declared"),
-        **dict.fromkeys(NAMED, "named"),
+        **dict.fromkeys(BUILT_IN_PREDICATES, "named"),
     }
     names = (*predicates.names, *(name for name in used if name not in predicates.names))
     return [PredicateRow(name, kinds[name], used.get(name, 0)) for name in names]

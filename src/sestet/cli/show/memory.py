@@ -9,12 +9,12 @@ from rich.text import Text
 
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line
-from sestet.services.memory.forgetting import Forgotten
-from sestet.services.memory.ledger import Item
-from sestet.services.memory.transfer import describe_item
+from sestet.services.forgetting import ForgottenMemory
+from sestet.services.memory.catalog import MemoryItem
+from sestet.services.memory.import_export import describe_item
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
-from sestet.storage.observed import ObservedStore
+from sestet.storage.observation_progress import ObservationProgress
 
 _TEXT_WIDTH = 100
 #: What a narrow screen cuts off is where a row came from, and not what it says.
@@ -23,7 +23,7 @@ _LEAST_TEXT = 45
 _REST_WIDTH = 72
 
 
-def print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
+def print_items(items: Sequence[MemoryItem], as_json: bool, nothing: str) -> None:
     """One line a row, with where it came from."""
     if as_json:
         print_json([describe_item(item) for item in items])
@@ -48,7 +48,7 @@ def print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
         print_line(console, line)
 
 
-def print_item(item: Item, as_json: bool) -> None:
+def print_item(item: MemoryItem, as_json: bool) -> None:
     """One row whole."""
     if as_json:
         print_json(describe_item(item))
@@ -69,7 +69,7 @@ def print_item(item: Item, as_json: bool) -> None:
             console.print(Text.assemble((f"  {name:12}", "dim"), clean(value)))
 
 
-def print_forgotten(done: Forgotten, scrubbed: bool, as_json: bool) -> None:
+def print_forgotten(done: ForgottenMemory, scrubbed: bool, as_json: bool) -> None:
     """What is gone, and honestly what is not."""
     if as_json:
         print_json(
@@ -96,7 +96,7 @@ def print_forgotten(done: Forgotten, scrubbed: bool, as_json: bool) -> None:
 
 def print_work(database: Database) -> None:
     """What the work in the background has done, and what it used."""
-    done = ObservedStore(database, Journal(database)).work_sum()
+    done = ObservationProgress(database, Journal(database)).work_sum()
     if not done.runs:
         return
     tokens = done.usage.input_tokens + done.usage.output_tokens
@@ -112,23 +112,23 @@ def _say(console: Console, text: str) -> None:
     console.print(Text(clean(text)))
 
 
-def _origin(item: Item) -> str:
+def _origin(item: MemoryItem) -> str:
     if not item.session_id:
         return "several sessions" if item.sort == "reflection" else "no session"
     return f"session {item.session_id}{f', turn {item.turn_number}' if item.turn_number else ''}"
 
 
-def _trust(item: Item) -> str:
+def _trust(item: MemoryItem) -> str:
     return "untrusted" if item.label.untrusted else "yours"
 
 
-def _label(item: Item) -> str:
+def _label(item: MemoryItem) -> str:
     flags = [name for name in ("untrusted", "private") if getattr(item.label, name)]
     sources = f", read before: {', '.join(item.label.sources)}" if item.label.sources else ""
     return f"{' and '.join(flags) or 'none'}{sources}"
 
 
-def _fate(item: Item) -> str:
+def _fate(item: MemoryItem) -> str:
     if not item.used_by:
         return ""
     return f" ({'replaced by' if item.sort == 'fact' else 'in'} {', '.join(item.used_by)})"

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
+from sestet.core.words import stem
 from sestet.models.offline.parameters import (
     FILE,
     GLOB,
@@ -17,7 +18,7 @@ from sestet.models.offline.parameters import (
     parameters_of,
     spoken,
 )
-from sestet.models.offline.words import COMMON, stem
+from sestet.models.offline.words import COMMON
 
 #: How people give a number, by the argument it is for. ``#`` is the number, ``@`` a word of the tool.
 _NUMBERS = {

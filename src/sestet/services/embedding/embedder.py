@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
+from sestet.config.settings import EmbeddingSettings
+from sestet.core.errors import ConfigError, EmbeddingError
+from sestet.services.embedding.local_embedder import LocalEmbedder
+
 
 class Embedder(Protocol):
     """Turns texts into vectors of one space; it may block, so it is called in a thread."""
@@ -28,3 +32,18 @@ class Embedder(Protocol):
         Raises EmbeddingError.
         """
         ...
+
+
+def choose_embedder(settings: EmbeddingSettings) -> Embedder | None:
+    """What the settings name, or None. Nothing is loaded or called before the first text."""
+    if settings.provider == "none":
+        return None
+    if settings.provider == "local":
+        return LocalEmbedder()
+    # Imported here: it loads http.client and ssl, which takes 20 ms that the default provider saves.
+    from sestet.services.embedding.endpoint_embedder import EndpointEmbedder
+
+    try:
+        return EndpointEmbedder(settings.base_url, settings.model, settings.api_key)
+    except EmbeddingError as error:
+        raise ConfigError([str(error)]) from error

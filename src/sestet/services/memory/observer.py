@@ -17,13 +17,13 @@ from sestet.core.errors import SestetError, StorageError
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.message import whole
 from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
-from sestet.services.background import Worker
-from sestet.services.memory.writing import Draft, Drafts, Writer
+from sestet.services.memory.writers import Draft, Drafts, MemoryWriter
+from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+from sestet.storage.observation_progress import EndedTurn, ObservationProgress, Stage, Unobserved
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
-from sestet.storage.observed import EndedTurn, ObservedStore, Stage, Unobserved
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Observer:
     """Observes and reflects whenever a turn has ended and enough has come together."""
 
     def __init__(
-        self, database: Database, locks: SessionLocks, writer: Writer, thresholds: Thresholds
+        self, database: Database, locks: SessionLocks, writer: MemoryWriter, thresholds: Thresholds
     ) -> None:
         self._database = database
         self._locks = locks
@@ -59,7 +59,7 @@ class Observer:
         self._thresholds = thresholds
         self._characters = thresholds.observe_tokens * CHARACTERS_PER_TOKEN
         self._observations = ObservationStore(database)
-        self._observed = ObservedStore(database, Journal(database))
+        self._observed = ObservationProgress(database, Journal(database))
         #: Sessions to look at; None until those are known that an earlier process has left.
         self._sessions: dict[str, None] | None = None
         self._fresh: dict[str, None] = {}
@@ -202,7 +202,7 @@ class Observer:
 
     def _note_failure(self, stage: Stage, error: SestetError) -> None:
         problem = whole(str(error)) or type(error).__name__
-        _log.warning("%s: %s; it will be tried again", stage, problem)
+        _log.warning("%s: %s; will try again", stage, problem)
         self._observed.log(stage, self._writer.name, 0, Usage(), problem)
 
     def _is_resting(self, stage: Stage) -> bool:

@@ -1,6 +1,5 @@
 """What has to do with a message: for the tool that recalls, and for the section in the prompt."""
 
-import time
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -9,13 +8,13 @@ from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Values, record
-from sestet.services.embedding.work import Embedding
+from sestet.core.words import day
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.database import Database
 from sestet.storage.full_text import telling_words
-from sestet.storage.memories import MemoryRow, MemoryStore
+from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
-from sestet.storage.remembered import Kind, Match, RememberedIndex
 
 #: A row that shares less of its words with the message stays out of the prompt.
 _RELEVANT = 0.3
@@ -27,7 +26,7 @@ _MEANING_WEIGHT = 0.5
 _LIKING = ("like", "love", "prefer", "enjoy", "favourite", "favorite")
 
 #: The letter that an id begins with; the number follows: ``m3``.
-LETTERS: dict[Kind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
+LETTERS: dict[MemoryKind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
 
 
 class Recollection(NamedTuple):
@@ -49,10 +48,10 @@ class Recall:
     """Finds what is remembered: by its words, and by its meaning where there is an embedding."""
 
     def __init__(
-        self, database: Database, prompt_tokens: int = 0, embedding: Embedding | None = None
+        self, database: Database, prompt_tokens: int = 0, embedding: EmbeddingIndex | None = None
     ) -> None:
         self._embedding = embedding
-        self._index = RememberedIndex(database)
+        self._index = MemoryIndex(database)
         self._memories = MemoryStore(database)
         self._observations = ObservationStore(database)
         self._budget = prompt_tokens * CHARACTERS_PER_TOKEN
@@ -78,7 +77,7 @@ class Recall:
             near = await self._embedding.nearest(query, wanted, _is_fact)
         except EmbeddingError:
             return []
-        return self._index.counting_facts([match.passage_id for match in near])[:limit]
+        return self._index.current_facts([match.passage_id for match in near])[:limit]
 
     def section(self, message: str) -> Recollection | None:
         """What the root agent is shown beside a message; None when nothing has to do with it."""
@@ -97,18 +96,16 @@ class Recall:
         text = prompt.replace("{lines}", "\n".join(line.text for line in lines))
         return Recollection(text, tuple(line.id for line in lines), label)
 
-    def _line(self, match: Match) -> _Line:
+    def _line(self, match: MemoryMatch) -> _Line:
         row = self._row(match)
         name = f"{LETTERS[match.kind]}{match.id}"
         if row is None:
             return _Line(name, "", CLEAN)
         doubt = ", not the person's own words" if row.label.untrusted else ""
         how = _HOW[match.kind]
-        return _Line(
-            name, f"- {name} ({how} {_day(row.created_at)}{doubt}): {_one_line(row.text)}", row.label
-        )
+        return _Line(name, f"- {name} ({how} {day(row.created_at)}{doubt}): {_one_line(row.text)}", row.label)
 
-    def _row(self, match: Match) -> MemoryRow | ObservationRow | ReflectionRow | None:
+    def _row(self, match: MemoryMatch) -> MemoryRow | ObservationRow | ReflectionRow | None:
         if match.kind == "memories":
             return self._memories.get(match.id)
         if match.kind == "observations":
@@ -126,7 +123,7 @@ def _is_fact(collection: str, session_id: str) -> bool:
     return collection == "memories"
 
 
-_HOW: dict[Kind, str] = {"memories": "told", "observations": "observed", "reflections": "summed up"}
+_HOW: dict[MemoryKind, str] = {"memories": "told", "observations": "observed", "reflections": "summed up"}
 
 
 def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
@@ -142,7 +139,3 @@ def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
 def _one_line(text: str) -> str:
     """A text that cannot pretend to be another line of the section, or its end."""
     return " ".join(text.split()).replace("[", "(").replace("]", ")")
-
-
-def _day(timestamp: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(timestamp))

@@ -1,8 +1,6 @@
-"""The schema of the database as an append-only list: a migration that has landed is never edited."""
+"""The schema of the database as an append-only list: never edit a migration that has landed."""
 
-from sestet.storage.migrations.beginning import BEGINNING
-from sestet.storage.migrations.graph import GRAPH
-from sestet.storage.migrations.knowledge import KNOWLEDGE
-from sestet.storage.migrations.memory import MEMORY
+from sestet.storage.migrations.versions_1_to_8 import VERSIONS_1_TO_8
+from sestet.storage.migrations.versions_9_onward import VERSIONS_9_ONWARD
 
-MIGRATIONS: tuple[str, ...] = (*BEGINNING, *KNOWLEDGE, *GRAPH, *MEMORY)
+MIGRATIONS: tuple[str, ...] = (*VERSIONS_1_TO_8, *VERSIONS_9_ONWARD)

@@ -1,0 +1,35 @@
+"""English words as people write and read them: common words, stems, dates."""
+
+import time
+
+#: Words that say nothing about the subject of a text.
+COMMON_WORDS = frozenset(
+    # One text is easier to read and to keep than a list of quoted words.
+    """
+    a about am an and are as at be been by did do does for from had has have how i in is it its know me my
+    of on or our tell that the their them they this to us was we were what when where which who why will
+    with you your
+    """.split()  # noqa: SIM905
+)
+_SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
+#: Cut after the suffix, so that "note" and "noted", "story" and "stories", "cookie" and "cookies" are equal.
+_LAST_LETTERS = ("ie", "e", "y")
+_SHORTEST_STEM = 3
+
+
+def stem(word: str) -> str:
+    """The word in lower case without its ending: enough to see whether two texts share a word."""
+    return _cut(_cut(word.casefold(), _SUFFIXES), _LAST_LETTERS)
+
+
+def _cut(word: str, endings: tuple[str, ...]) -> str:
+    """The word without the first of the endings that leaves enough of it."""
+    for ending in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
+            return word.removesuffix(ending)
+    return word
+
+
+def day(timestamp: float) -> str:
+    """The local date of a moment, such as 2026-05-31."""
+    return time.strftime("%Y-%m-%d", time.localtime(timestamp))

@@ -1,0 +1,181 @@
+"""Brings what is stored of documents in step with the files: the new, the changed, the vanished."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+from sestet.core.errors import PersonError
+from sestet.core.message import whole
+from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
+from sestet.services.documents.chunks import Chunk, cut_chunks
+from sestet.services.documents.encoding import guess_encoding
+from sestet.services.documents.file_finder import (
+    FoundFile,
+    OpenedDocument,
+    SkippedFileError,
+    find_files,
+    open_file,
+    printable,
+)
+from sestet.services.documents.readers import read_code, read_markdown, read_text
+from sestet.services.documents.sandbox import SandboxedReader
+from sestet.storage.documents import DocumentStore, StoredChunk
+
+#: Goes into every digest: a new way of reading or cutting makes every file a changed one.
+_EDITION = b"1"
+_PIECE = 1_048_576
+_READERS = {"markdown": read_markdown, "text": read_text, "code": read_code}
+
+
+class FileProblem(NamedTuple):
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class IngestionSummary:
+    """What became of every file."""
+
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    removed: int = 0
+    chunks: int = 0
+    skipped: list[FileProblem] = field(default_factory=list[FileProblem])
+    broken: list[FileProblem] = field(default_factory=list[FileProblem])
+
+
+class IngestionProgress(NamedTuple):
+    """One file of so many is done."""
+
+    path: str
+    done: int
+    total: int
+
+
+class Ingestion:
+    """One run over some paths. A file is stored whole or not at all, so that a run can end anywhere."""
+
+    def __init__(self, store: DocumentStore, reader: SandboxedReader | None = None) -> None:
+        self._store = store
+        self._reader = reader or SandboxedReader()
+        self._summary = IngestionSummary()
+        #: Stored names that are not those of the files, which are not text.
+        self._renamed: set[str] = set()
+
+    def run(
+        self,
+        paths: Sequence[Path],
+        *,
+        prune: bool = False,
+        watch: Callable[[IngestionProgress], None] | None = None,
+    ) -> IngestionSummary:
+        """Read every file; with ``prune``, remove what was stored of files that are gone."""
+        roots = [_root(path, prune) for path in paths]
+        # Two walks cost little, and keep no list of a million names.
+        total = sum(not found.skipped for root in roots for found in find_files(root)) if watch else 0
+        done = 0
+        try:
+            for root in roots:
+                for found in find_files(root):
+                    if found.skipped:
+                        self._leave_out(found, found.skipped, broken=found.broken)
+                        continue
+                    self._take(found)
+                    done += 1
+                    if watch:
+                        watch(IngestionProgress(printable(found.path), done, max(done, total)))
+                if prune:
+                    self._prune(root)
+        finally:
+            self._reader.close()
+        return self._summary
+
+    def _take(self, found: FoundFile) -> None:
+        path = printable(found.path)
+        if path != found.path:
+            self._renamed.add(path)
+        try:
+            with open_file(found) as opened:
+                self._store_file(path, opened)
+        except SkippedFileError as error:
+            self._leave_out(found, str(error))
+        except BrokenFileError as error:
+            self._leave_out(found, str(error), broken=True)
+        except OSError as error:
+            self._leave_out(found, error.strerror or str(error), broken=True)
+
+    def _store_file(self, path: str, opened: OpenedDocument) -> None:
+        digest = _digest(opened.stream)
+        known = self._store.digest_of(path)
+        if known == digest:
+            self._summary.unchanged += 1
+            return
+        number = self._store.replace(path, opened.kind, opened.size, digest, self._chunks(path, opened))
+        if number is None:
+            self._summary.unchanged += 1  # another process was faster
+            return
+        self._summary.chunks += number
+        if known is None:
+            self._summary.added += 1
+        else:
+            self._summary.changed += 1
+
+    def _chunks(self, path: str, opened: OpenedDocument) -> Iterator[StoredChunk]:
+        name = path.rpartition("/")[2]
+        by_page = opened.kind == "pdf"
+        empty = True
+        for chunk in cut_chunks(self._blocks(opened), by_page=by_page):
+            empty = False
+            source = f"{path} p. {chunk.place}" if by_page else f"{path}:{chunk.place}"
+            yield StoredChunk(_title(name, chunk), _storable(chunk.text), source)
+        if empty:
+            raise BrokenFileError("it holds no text" + ("; are its pages pictures?" if by_page else ""))
+
+    def _blocks(self, opened: OpenedDocument) -> Iterator[Block]:
+        if (read := _READERS.get(opened.kind)) is None:
+            return self._reader.read(opened.kind, opened.stream, opened.size)
+        encoding = guess_encoding(opened.stream)
+        # It does not own the file, which whoever opened it closes.
+        text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
+        return read(iter(lambda: text.readline(LONGEST), ""))
+
+    def _prune(self, root: Path) -> None:
+        for path in self._store.paths_below(printable(str(root))):
+            if path not in self._renamed and not Path(path).is_file() and self._store.remove(path):
+                self._summary.removed += 1
+
+    def _leave_out(self, found: FoundFile, reason: str, *, broken: bool = False) -> None:
+        named = FileProblem(printable(found.path), reason)
+        (self._summary.broken if broken else self._summary.skipped).append(named)
+
+
+def _root(path: Path, prune: bool) -> Path:
+    """A path that the person gave, after its links: they may name a link, the walk does not follow any."""
+    try:
+        resolved = path.resolve(strict=not prune)
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PersonError(f"{printable(str(path))}: {reason}") from error
+    if not (resolved.is_file() or resolved.is_dir()) and resolved.exists():
+        raise PersonError(f"{printable(str(path))}: neither a file nor a directory")
+    return resolved
+
+
+def _digest(stream: BinaryIO) -> str:
+    digest = hashlib.sha256(_EDITION)
+    while piece := stream.read(_PIECE):
+        digest.update(piece)
+    stream.seek(0)
+    return digest.hexdigest()
+
+
+def _title(name: str, chunk: Chunk) -> str:
+    return _storable(" > ".join((name, *chunk.headings)))
+
+
+def _storable(text: str) -> str:
+    # Half characters and NULs can be stored by no database.
+    return whole(text).replace("\0", " ")

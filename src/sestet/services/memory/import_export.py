@@ -1,0 +1,203 @@
+"""Memory as a file of JSON lines: out of one database, and into another."""
+
+import json
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, cast
+
+from sestet.core.errors import PersonError
+from sestet.core.label import Label, Origin
+from sestet.core.schema import JsonValue, find_problems, object_schema
+from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, Sort, is_storable, split_id
+from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
+from sestet.storage.observations import Sources
+
+_TEXT: JsonValue = {"type": "string"}
+_IDS: JsonValue = {"type": "array", "items": {"type": "string"}}
+#: The last moment of the year 9999: neither SQLite nor most calendars know a later one.
+_END_OF_TIME = 253_402_300_799
+_LINE = object_schema(
+    {
+        "id": _TEXT,
+        "sort": {"type": "string", "enum": ["fact", "observation", "reflection"]},
+        "text": _TEXT,
+        "at": {"type": "number", "minimum": 0, "maximum": _END_OF_TIME},
+        "session": _TEXT,
+        "turn": _TEXT,
+        "turn_number": {"type": "integer"},
+        "by": _TEXT,
+        "untrusted": {"type": "boolean"},
+        "private": {"type": "boolean"},
+        "sources": _IDS,
+        "level": {"type": "integer", "minimum": 0, "maximum": 100},
+        "rests_on": _IDS,
+        "used_by": _IDS,
+    },
+    ["id", "sort", "text", "at"],
+)
+_LONGEST = 10_000
+_EVERYTHING = 10_000_000
+
+
+class Imported(NamedTuple):
+    added: int
+    #: The same sort and text is already there.
+    known: int
+
+
+def export_lines(ledger: MemoryCatalog) -> Iterator[str]:
+    """One JSON object a line, the oldest first."""
+    for item in sorted(ledger.items(_EVERYTHING), key=lambda item: (item.at, item.id)):
+        yield json.dumps(describe_item(item), ensure_ascii=False)
+
+
+def describe_item(item: MemoryItem) -> dict[str, JsonValue]:
+    """A row as JSON, with where it came from."""
+    return {
+        "id": item.id,
+        "sort": item.sort,
+        "text": item.text,
+        "at": item.at,
+        "session": item.session_id,
+        "turn": item.turn_id,
+        "turn_number": item.turn_number,
+        "by": item.made_by,
+        "untrusted": item.label.untrusted,
+        "private": item.label.private,
+        "sources": item.label.sources,
+        "level": item.level,
+        "rests_on": item.rests_on,
+        "used_by": item.used_by,
+    }
+
+
+def import_lines(database: Database, lines: Iterable[str]) -> Imported:
+    """Add what the lines hold: all of it, or nothing and an error that names the first bad line."""
+    items = _read(lines)
+    ledger = MemoryCatalog(database)
+    #: The id in the file → the number in the database.
+    numbers = _known(items, ledger.items(_EVERYTHING))
+    new = [item for item in items if item.id not in numbers]
+    with database.transaction():
+        for item in new:
+            numbers[item.id] = _add(ledger, item, numbers)
+            database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))
+        for item in items:
+            if item.sort == "fact" and item.used_by:
+                _supersede(ledger.memories, numbers[item.id], numbers[item.used_by[0]])
+    return Imported(len(new), len(items) - len(new))
+
+
+def _known(items: Iterable[MemoryItem], rows: Iterable[MemoryItem]) -> dict[str, int]:
+    """The lines whose sort and text are there already; each has a row to itself, that of its moment first.
+
+    A file may hold a text twice: a fact that was replaced, and that was told again later.
+    """
+    free: dict[tuple[Sort, str], list[MemoryItem]] = {}
+    for row in rows:
+        free.setdefault((row.sort, row.text), []).append(row)
+    numbers: dict[str, int] = {}
+    for any_moment in (False, True):
+        for item in items:
+            same = free.get((item.sort, item.text), [])
+            row = next((row for row in same if any_moment or row.at == item.at), None)
+            if row is not None and item.id not in numbers:
+                same.remove(row)
+                numbers[item.id] = split_id(row.id)[1]
+    return numbers
+
+
+_SET_TIME = {
+    "fact": "UPDATE memories SET created_at = ? WHERE id = ?",
+    "observation": "UPDATE observations SET created_at = ? WHERE id = ?",
+    "reflection": "UPDATE reflections SET created_at = ? WHERE id = ?",
+}
+
+
+def _add(ledger: MemoryCatalog, item: MemoryItem, numbers: Mapping[str, int]) -> int:
+    origin = Origin(item.session_id, item.turn_id, item.label)
+    if item.sort == "fact":
+        return ledger.memories.add(item.text, origin, item.made_by).id
+    if item.sort == "observation":
+        return ledger.observations.add_observation(item.text, origin, item.made_by).id
+    sources = Sources(
+        [numbers[name] for name in item.rests_on if name[0] == "o"],
+        [numbers[name] for name in item.rests_on if name[0] == "r"],
+    )
+    return ledger.observations.add_reflection(item.text, origin, item.level, sources, item.made_by).id
+
+
+def _supersede(memories: MemoryStore, old: int, later: int) -> None:
+    """What a stranger may have written replaces nothing here that the person said."""
+    replaced, replacing = memories.get(old), memories.get(later)
+    assert replaced is not None  # both were found or added in this transaction
+    assert replacing is not None
+    if replaced.label.untrusted or not replacing.label.untrusted:
+        memories.supersede(old, later)
+
+
+def _read(lines: Iterable[str]) -> list[MemoryItem]:
+    """Every line checked, and in an order in which each row comes after what it rests on."""
+    items: dict[str, tuple[int, MemoryItem]] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        item = _item(number, line)
+        if item.id in items:
+            raise PersonError(f"line {number}: '{item.id}' stands in line {items[item.id][0]} already")
+        items[item.id] = (number, item)
+    for number, item in items.values():
+        _check_links(number, item, items.__contains__)
+        lower = [items[name][1] for name in item.rests_on if name[0] == "r"]
+        if item.sort == "reflection" and any(other.level >= item.level for other in lower):
+            raise PersonError(f"line {number}: '{item.id}' rests on a reflection that is not below its level")
+    return [item for _, item in sorted(items.values(), key=lambda pair: (pair[1].level, pair[1].at))]
+
+
+def _item(number: int, line: str) -> MemoryItem:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise PersonError(f"line {number}: not JSON: {error}") from error
+    if problems := find_problems(_LINE, values):
+        raise PersonError(" ".join(f"line {number}: {problems[0].where} {problems[0].message}".split()))
+    if not is_storable(json.dumps(values, ensure_ascii=False)):
+        raise PersonError(f"line {number}: it holds characters that are not text")
+    value = cast("dict[str, JsonValue]", values)
+    text, at = str(value["text"]), float(cast("float", value["at"]))
+    if not text.strip() or len(text) > _LONGEST or not math.isfinite(at):
+        raise PersonError(f"line {number}: 'text' has 1 to {_LONGEST:,} characters, and 'at' is a time")
+    letter = str(value["sort"])[0].replace("f", "m")
+    if not str(value["id"]).startswith(letter):
+        raise PersonError(f"line {number}: the id of a {value['sort']} begins with '{letter}'")
+    # What does not say where it came from counts as the worst.
+    label = Label(
+        value.get("untrusted", True) is True,
+        value.get("private", True) is True,
+        tuple(map(str, cast("list[str]", value.get("sources", ())))),
+    )
+    return MemoryItem(
+        str(value["id"]),
+        cast("Sort", value["sort"]),
+        text,
+        at,
+        str(value.get("session", "")),
+        str(value.get("turn", "")),
+        0,
+        str(value.get("by", "")) or "import",
+        label,
+        int(cast("int", value.get("level", 0))) or (1 if letter == "r" else 0),
+        tuple(dict.fromkeys(map(str, cast("list[str]", value.get("rests_on", ()))))),
+        tuple(map(str, cast("list[str]", value.get("used_by", ())))),
+    )
+
+
+def _check_links(number: int, item: MemoryItem, is_there: Callable[[str], bool]) -> None:
+    """A row that rests on something which the file does not hold would come without its source."""
+    needed = item.used_by[:1] if item.sort == "fact" else item.rests_on
+    for name in needed:
+        if not is_there(name):
+            raise PersonError(f"line {number}: '{item.id}' refers to '{name}', which is not in the file")
+        if (item.sort == "fact") != (name[0] == "m") or name == item.id:
+            raise PersonError(f"line {number}: '{item.id}' cannot refer to '{name}'")

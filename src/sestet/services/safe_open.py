@@ -1,0 +1,204 @@
+"""Opens a path below a directory, one component at a time, so that no link and no '..' leads out of it.
+
+Every directory on the path is held open, and the next name is looked up in it without following links, so
+changes to the tree meanwhile cannot redirect the walk. A link is read, and its target is walked in turn.
+"""
+
+import errno
+import os
+import stat
+from collections import deque
+from collections.abc import Generator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+
+from sestet.core.errors import ToolError
+from sestet.core.record import Values, record
+
+MAX_DEPTH = 100
+_MAX_LINKS = 40
+_MOST_NAMES = 2_000
+_MOST_SHOWN = 200
+
+#: Lists a directory that is already open.
+LIST_FLAGS = os.O_RDONLY | os.O_DIRECTORY
+#: Opens a file without following links and without waiting for the other end of a pipe.
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
+# With O_PATH, a directory can be passed through without the right to list it.
+_PASS_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+@record
+class OpenedPath(Values):
+    """A file or directory, open for reading, with its path below the root after all links."""
+
+    descriptor: int
+    path: str
+    state: os.stat_result
+
+    @property
+    def is_directory(self) -> bool:
+        return stat.S_ISDIR(self.state.st_mode)
+
+
+@contextmanager
+def open_below(root: Path, path: str) -> Generator[OpenedPath, None, None]:
+    """Open a path that a model gave. Errors, also those inside the block, become a ToolError."""
+    walk = _Walk(root, path)
+    try:
+        yield walk.open()
+    except OSError as error:
+        raise ToolError(_explain(path, error)) from error
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{quoted(path)} is not a path") from error
+    finally:
+        walk.close()
+
+
+def quoted(path: str) -> str:
+    """A path for an error text: on one line, and shortened."""
+    shown = repr(path)
+    return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…'"
+
+
+class _Walk:
+    """The open directories from the root to the present one, and the names still ahead."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self._root = root
+        self._path = path
+        self._names: list[str] = []
+        self._directories: list[int] = []
+        self._ahead: deque[str] = deque()
+        self._links = 0
+        self._opened: int | None = None
+
+    def open(self) -> OpenedPath:
+        if "\0" in self._path:
+            raise ToolError(f"{quoted(self._path)} is not a path")
+        try:
+            # The owner chose the root, so it may be a link itself.
+            self._directories.append(os.open(self._root, _PASS_FLAGS & ~os.O_NOFOLLOW))
+        except FileNotFoundError as error:
+            raise ToolError("the working directory does not exist any more") from error
+        self._turn_to(self._path)
+        while self._ahead:
+            name = self._ahead.popleft()
+            if name == "..":
+                self._leave()
+                continue
+            state = self._look_at(name)
+            if stat.S_ISLNK(state.st_mode):
+                self._follow(name)
+            elif stat.S_ISDIR(state.st_mode):
+                self._enter(name)
+            else:
+                return self._open_file(name, state)
+        self._opened = os.open(".", LIST_FLAGS, dir_fd=self._here)
+        return OpenedPath(self._opened, "/".join(self._names) or ".", os.fstat(self._opened))
+
+    def close(self) -> None:
+        for descriptor in self._directories:
+            os.close(descriptor)
+        if self._opened is not None:
+            os.close(self._opened)
+
+    @property
+    def _here(self) -> int:
+        return self._directories[-1]
+
+    def _turn_to(self, path: str) -> None:
+        """Put the components of a path or of a link's target before the names still ahead."""
+        components = _components(path)
+        if path.startswith("/"):
+            components = self._below_root(components)
+            while self._names:
+                self._leave()
+        self._ahead.extendleft(reversed(components))
+
+    def _below_root(self, components: list[str]) -> list[str]:
+        """The components after the root in an absolute path; the walk checks them like any others."""
+        for spelling in (self._root.absolute(), self._root.resolve()):
+            above = _components(str(spelling))
+            if components[: len(above)] == above:
+                return components[len(above) :]
+        raise self._outside()
+
+    def _look_at(self, name: str) -> os.stat_result:
+        try:
+            return os.stat(name, dir_fd=self._here, follow_symlinks=False)
+        except FileNotFoundError as error:
+            raise ToolError(f"{quoted(self._path)} does not exist{self._nearest(name)}") from error
+
+    def _enter(self, name: str) -> None:
+        if len(self._names) == MAX_DEPTH:
+            raise ToolError(f"{quoted(self._path)} lies more than {MAX_DEPTH} directories deep")
+        self._directories.append(os.open(name, _PASS_FLAGS, dir_fd=self._here))
+        self._names.append(name)
+
+    def _leave(self) -> None:
+        if not self._names:
+            raise self._outside()
+        self._names.pop()
+        os.close(self._directories.pop())
+
+    def _follow(self, name: str) -> None:
+        self._links += 1
+        if self._links > _MAX_LINKS:
+            raise ToolError(f"{quoted(self._path)} leads through more than {_MAX_LINKS} links")
+        self._turn_to(os.readlink(name, dir_fd=self._here))
+
+    def _open_file(self, name: str, state: os.stat_result) -> OpenedPath:
+        # Checked before opening, since opening a device may have an effect, and again afterwards, since the
+        # file may have been replaced in between.
+        self._require_file(state)
+        if self._ahead:
+            raise ToolError(f"{quoted('/'.join((*self._names, name)))} is a file, not a directory")
+        self._opened = os.open(name, READ_FLAGS, dir_fd=self._here)
+        state = os.fstat(self._opened)
+        self._require_file(state)
+        return OpenedPath(self._opened, "/".join((*self._names, name)), state)
+
+    def _require_file(self, state: os.stat_result) -> None:
+        if not stat.S_ISREG(state.st_mode):
+            kind = _KINDS.get(stat.S_IFMT(state.st_mode), "something else")
+            raise ToolError(f"{quoted(self._path)} is {kind}, not a file")
+
+    def _outside(self) -> ToolError:
+        return ToolError(f"{quoted(self._path)} is outside the working directory")
+
+    def _nearest(self, name: str) -> str:
+        try:
+            listed = os.open(".", LIST_FLAGS, dir_fd=self._here)
+        except PermissionError:
+            return ""
+        try:
+            with os.scandir(listed) as entries:
+                names = {entry.name.casefold(): entry.name for entry in islice(entries, _MOST_NAMES)}
+        finally:
+            os.close(listed)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name.casefold(), names, n=1)
+        return f"; did you mean {quoted('/'.join((*self._names, names[near[0]])))}?" if near else ""
+
+
+def _components(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _explain(path: str, error: OSError) -> str:
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        # The walk resolves links itself, so a link here was created after the check.
+        return f"{quoted(path)} changed while it was being opened; try again"
+    if isinstance(error, PermissionError):
+        return f"{quoted(path)} may not be read: permission denied"
+    return f"{quoted(path)} cannot be read: {error.strerror}"

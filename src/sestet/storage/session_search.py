@@ -1,0 +1,79 @@
+"""Full-text search over past turns: the person's message and the reply.
+
+No turn is indexed while it runs. A search first indexes the turns that ended since the last search.
+"""
+
+import json
+
+from sestet.core.label import Label
+from sestet.core.record import Values, record
+from sestet.storage.database import Database, Rows, label_from
+from sestet.storage.full_text import match_any
+
+_INDEXED_AT_ONCE = 500
+
+
+@record
+class Exchange(Values):
+    """One turn; ``answered`` is empty if the turn ended without a reply."""
+
+    turn_id: str
+    session_id: str
+    at: float
+    asked: str
+    answered: str
+    label: Label
+
+
+class SessionSearch:
+    """Reads the journal and writes only the index."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def search(self, query: str, limit: int) -> list[Exchange]:
+        """The best matches first. A query of only common words finds the latest turns."""
+        self._index_ended_turns()
+        if not (expression := match_any(query)):
+            return _rows(self._database.execute("SELECT * FROM exchanges ORDER BY id DESC LIMIT ?", (limit,)))
+        # The view reads the journal for each row, so it is joined with the best matches only.
+        rows = self._database.execute(
+            """SELECT exchanges.* FROM
+                   (SELECT rowid AS id, rank AS score FROM exchanges_index
+                    WHERE exchanges_index MATCH ? ORDER BY rank, rowid DESC LIMIT ?) AS best
+               JOIN exchanges ON exchanges.id = best.id ORDER BY score, exchanges.id DESC""",
+            (expression, limit),
+        )
+        return _rows(rows)
+
+    def _index_ended_turns(self) -> None:
+        """Index the ended turns in batches, so that turns of other processes can write in between."""
+        taken = _INDEXED_AT_ONCE
+        while taken == _INDEXED_AT_ONCE:
+            found = self._database.execute(
+                """SELECT id FROM turns WHERE state IN ('finished', 'failed', 'cancelled')
+                   AND id NOT IN (SELECT turn_id FROM searchable_turns) LIMIT ?""",
+                (_INDEXED_AT_ONCE,),
+            )
+            taken = len(found)
+            if taken:
+                with self._database.transaction():
+                    self._database.execute(
+                        "INSERT OR IGNORE INTO searchable_turns (turn_id) SELECT value FROM json_each(?)",
+                        (json.dumps([turn_id for (turn_id,) in found]),),
+                    )
+
+
+def _rows(rows: Rows) -> list[Exchange]:
+    return [
+        Exchange(turn_id, session_id, at, asked, answered or "", _label(label))
+        for _, turn_id, session_id, at, asked, answered, label in rows
+    ]
+
+
+def _label(stored: str | None) -> Label:
+    """The label of the reply; without a reply the turn holds only the person's own words."""
+    if stored is None:
+        return Label()
+    label = json.loads(stored)
+    return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))
