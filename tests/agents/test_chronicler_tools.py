@@ -219,7 +219,7 @@ async def label_of(tool: Tool, service: object, **arguments: JsonValue) -> Label
     [
         (" \n", "'fact' is empty"),
         ("x" * 2_001, "'fact' has 2,001 characters, and the most is 2,000"),
-        ("\ud800", "'fact' holds characters that are not text"),
+        ("\ud800", "'fact' has characters that cannot be stored"),
     ],
 )
 async def test_what_cannot_be_remembered_is_told_to_the_model(

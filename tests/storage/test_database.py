@@ -137,8 +137,8 @@ def test_a_commit_survives_a_power_cut_when_it_is_asked_to(tmp_path: Path) -> No
 def test_what_no_column_can_hold_is_a_clear_error(tmp_path: Path, value: str | int) -> None:
     database = Database(tmp_path / "sestet.db")
 
-    with pytest.raises(StorageError, match="neither stored nor found"):
+    with pytest.raises(StorageError, match="neither stored nor searched"):
         database.execute("SELECT * FROM turns WHERE id = ?", (value,))
-    with pytest.raises(StorageError, match="neither stored nor found"):
+    with pytest.raises(StorageError, match="neither stored nor searched"):
         database.execute_many("UPDATE turns SET state = ?", [(value,)])
     database.close()

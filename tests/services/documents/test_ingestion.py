@@ -119,7 +119,7 @@ def test_what_is_not_worth_reading_is_named_with_the_reason(store: DocumentStore
         ".env": "hidden",
         ".git": "hidden",
         ".venv": "hidden",
-        "node_modules": "made by machines",
+        "node_modules": "generated",
         "server.pem": "a key or certificate",
         "a.bin": "binary",
         "empty.md": "empty",
@@ -149,7 +149,7 @@ def test_a_broken_file_is_named_and_the_others_are_read(store: DocumentStore, sh
     named = {Path(path).name: reason for path, reason in summary.broken}
     assert named.keys() == {"broken.pdf", "scan.pdf"}
     assert named["broken.pdf"].startswith("it is damaged")
-    assert named["scan.pdf"] == "it holds no text; are its pages pictures?"
+    assert named["scan.pdf"] == "it has no text; its pages may be images"
 
 
 def test_a_file_that_breaks_later_keeps_what_was_read_of_it(store: DocumentStore, tmp_path: Path) -> None:

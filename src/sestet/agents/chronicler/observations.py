@@ -1,4 +1,4 @@
-"""Noting what happened and summing it up, and looking at both."""
+"""Tools to record and list observations and reflections."""
 
 from typing import Annotated
 
