@@ -1,4 +1,4 @@
-"""The chronicler's tools: what the person told, and what was observed."""
+"""The chronicler's tools for facts, observations and reflections."""
 
 from dataclasses import replace
 
@@ -142,7 +142,7 @@ async def test_a_fact_is_updated_by_its_id_and_the_older_one_is_kept(memories: M
 
     assert told == f"Remembered: I drive a bicycle (m2)\nIt replaces: I drive a Volvo (m1, {DAY})"
     assert [row.id for row in memories.latest(5)] == [2]
-    # After a crash the same call is made again.
+    # After a crash the runtime makes the same call again.
     assert await run(memory_update, memories, memory="m1", fact="I drive a bicycle", call=LATER) == told
     with pytest.raises(ToolError, match="m1 was replaced by m2; update that one"):
         await run(memory_update, memories, memory="m1", fact="I walk")

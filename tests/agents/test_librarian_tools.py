@@ -22,7 +22,7 @@ def knowledge(database: Database) -> KnowledgeStore:
 
 @pytest.fixture
 def retrieval(database: Database) -> Retrieval:
-    """By words alone; what vectors add is shown where retrieval itself is tested."""
+    """Retrieval by words alone; tests/services/test_retrieval.py covers vectors."""
     return Retrieval(PassageStore(database))
 
 

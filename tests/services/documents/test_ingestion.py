@@ -1,4 +1,4 @@
-"""Ingesting: what is stored is what the files say, each whole, whatever happens in between."""
+"""Ingestion: the stored documents equal the files, and each document is stored whole."""
 
 import ctypes
 import os
@@ -164,7 +164,7 @@ def test_a_file_that_breaks_later_keeps_what_was_read_of_it(store: DocumentStore
 
 @contextmanager
 def bound_by_permissions() -> Generator[None]:
-    """Root may read everything, unless this thread lays down the two capabilities that let it."""
+    """Drop the two capabilities of this thread that let root read every file."""
     libc, overrides = ctypes.CDLL(None, use_errno=True), 0b110
     header, before = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     assert libc.capget(header, before) == 0

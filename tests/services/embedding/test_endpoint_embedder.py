@@ -1,4 +1,4 @@
-"""Vectors from a server: what is sent, what is taken, and what is said when it fails."""
+"""Vectors from a server: requests, accepted answers, and errors."""
 
 import json
 import math

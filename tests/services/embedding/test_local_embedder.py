@@ -1,4 +1,4 @@
-"""The embedded model: what it gives, and that it is read as data alone."""
+"""The local embedder: its vectors, and that its files are read as data only."""
 
 import math
 import struct
