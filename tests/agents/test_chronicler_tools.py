@@ -162,7 +162,7 @@ async def test_forgetting_takes_the_exact_words_and_says_what_counts_again(
     await run(memory_remember, memories, fact="My seat is 8", call=LATER)
 
     with pytest.raises(
-        ToolError, match=r"no fact reads 'seat' word for word\. Remembered is: m2: My seat is 8"
+        ToolError, match=r"no fact has exactly the words 'seat'\. Similar facts: m2: My seat is 8"
     ):
         await run(memory_forget, *services, words="seat")
 

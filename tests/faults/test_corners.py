@@ -176,7 +176,7 @@ async def test_a_turn_that_another_process_brought_to_its_end_is_part_of_the_con
 async def test_a_turn_that_ended_without_this_process_being_told_is_part_of_the_conversation(
     tmp_path: Path,
 ) -> None:
-    """The turn fails here with a storage error and ends in another process; the conversation continues here."""
+    """The turn fails here, ends in another process, and the conversation continues here."""
     requests: list[ModelRequest] = []
     home = Home(tmp_path)
     broken = Hiccup("tool_finished", "fs_pure")

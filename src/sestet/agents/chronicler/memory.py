@@ -176,8 +176,8 @@ async def memory_forget(
     candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
     row = next((row for row in candidates if _comparable(row.text) == _comparable(words)), None)
     if row is None:
-        near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "nothing like it"
-        raise ToolError(f"no fact reads {words!r} word for word. Remembered is: {near}")
+        near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "none"
+        raise ToolError(f"no fact has exactly the words {words!r}. Similar facts: {near}")
     done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
     with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
     again = [f"It had replaced {name}, which counts again" for name in done.counts_again]

@@ -81,12 +81,12 @@ def _read(name: str, expected: str) -> bytes:
         content = Path(str(metadata.distribution(_PACKAGE).locate_file(name))).read_bytes()
     except (metadata.PackageNotFoundError, OSError) as error:
         raise EmbeddingError(
-            f"the embedded model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
+            f"the local embedding model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
             "or set embedding.provider to another"
         ) from error
     if sha256(content).hexdigest() != expected:
         raise EmbeddingError(
-            f"the embedded model's file '{name}' is not the version that Sestet was tested with: "
+            f"the file '{name}' of the local embedding model is not the version that Sestet was tested with: "
             f"pip install --force-reinstall '{_PACKAGE}==0.2.2.post0'"
         )
     return content

@@ -197,7 +197,7 @@ def _item(number: int, line: str) -> MemoryItem:
 
 
 def _check_links(number: int, item: MemoryItem, is_there: Callable[[str], bool]) -> None:
-    """Raise PersonError if a memory refers to one that is not in the file or of the wrong sort."""
+    """Raise PersonError if a memory refers to an id that is missing in the file or has the wrong sort."""
     needed = item.used_by[:1] if item.sort == "fact" else item.rests_on
     for name in needed:
         if not is_there(name):
