@@ -1,4 +1,4 @@
-"""What goes on behind the conversation: reading, observing, reflecting. Made when it first has its turn."""
+"""Background work of an assistant: extract facts, observe, reflect. Created when it is first needed."""
 
 from sestet.config import Settings
 from sestet.core.model import Model
@@ -16,7 +16,7 @@ from sestet.storage.locks import SessionLocks
 
 
 class Background:
-    """The work that the settings switch on. What it has to do is stored, so that no work is lost."""
+    """The background workers that the settings switch on. Their queues are stored, so no work is lost."""
 
     def __init__(self, settings: Settings, database: Database, locks: SessionLocks, models: Models) -> None:
         self.extraction = _extraction(settings, database, models)
@@ -24,20 +24,20 @@ class Background:
         self._reader = Worker("extraction", self.extraction.step) if self.extraction else None
 
     def wake(self) -> None:
-        """Go on, if there is anything to do."""
+        """Look for work."""
         if self._observer:
             self._observer.wake()
         if self._reader:
             self._reader.wake()
 
     def after_turn(self, session_id: str) -> None:
-        """A turn has ended, and whoever reads it has everything."""
+        """Called with the session id after a turn's last event was delivered."""
         if self._observer:
             self._observer.after_turn(session_id)
         self.wake()
 
     async def close(self) -> None:
-        """Let the present step finish, and take no other."""
+        """Wait for the current steps and take no further ones."""
         if self._observer:
             await self._observer.close()
         if self._reader:
@@ -63,10 +63,10 @@ def _observer(settings: Settings, database: Database, locks: SessionLocks, model
 
 
 def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
-    """An agent's model for this work; None: rules do it.
+    """The model of an agent for background work; None: use rules.
 
-    The built-in one has no words for it, and a small one on this machine would keep the person waiting.
+    The built-in model cannot do this work, and a small local model would delay replies.
     """
     own = settings.agents.get(agent)
-    real = (own and own.provider) or settings.agent.provider
-    return models.of(agent) if real != OFFLINE and not is_small(settings, agent) else None
+    provider = (own and own.provider) or settings.agent.provider
+    return models.of(agent) if provider != OFFLINE and not is_small(settings, agent) else None

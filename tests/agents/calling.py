@@ -11,7 +11,7 @@ CALL = CallInfo("session-1", "turn-1", "agent", "call-1", CLEAN)
 LATER = replace(CALL, session_id="session-2", turn_id="turn-2")
 
 
-#: Stands for every date in an answer, so that no test depends on the day.
+#: Replaces every date in an answer, so that no test depends on the day.
 DAY = "<day>"
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -29,5 +29,5 @@ async def run(tool: Tool, *services: object, call: CallInfo = CALL, **arguments:
 
 
 def problems(tool: Tool, **arguments: JsonValue) -> list[str]:
-    """What the schema has against the arguments."""
+    """The problems of the arguments by the schema."""
     return [f"{problem.where}: {problem.message}" for problem in find_problems(tool.parameters, arguments)]

@@ -1,4 +1,4 @@
-"""A real database for the tools that keep something."""
+"""A real database for tools that store data."""
 
 from collections.abc import Iterator
 from pathlib import Path

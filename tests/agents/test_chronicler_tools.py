@@ -1,4 +1,4 @@
-"""The chronicler's tools: what the person told, and what was observed."""
+"""The chronicler's tools for facts, observations and reflections."""
 
 from dataclasses import replace
 
@@ -142,7 +142,7 @@ async def test_a_fact_is_updated_by_its_id_and_the_older_one_is_kept(memories: M
 
     assert told == f"Remembered: I drive a bicycle (m2)\nIt replaces: I drive a Volvo (m1, {DAY})"
     assert [row.id for row in memories.latest(5)] == [2]
-    # After a crash the same call is made again.
+    # After a crash the runtime makes the same call again.
     assert await run(memory_update, memories, memory="m1", fact="I drive a bicycle", call=LATER) == told
     with pytest.raises(ToolError, match="m1 was replaced by m2; update that one"):
         await run(memory_update, memories, memory="m1", fact="I walk")
@@ -162,7 +162,7 @@ async def test_forgetting_takes_the_exact_words_and_says_what_counts_again(
     await run(memory_remember, memories, fact="My seat is 8", call=LATER)
 
     with pytest.raises(
-        ToolError, match=r"no fact reads 'seat' word for word\. Remembered is: m2: My seat is 8"
+        ToolError, match=r"no fact has exactly the words 'seat'\. Similar facts: m2: My seat is 8"
     ):
         await run(memory_forget, *services, words="seat")
 
@@ -219,7 +219,7 @@ async def label_of(tool: Tool, service: object, **arguments: JsonValue) -> Label
     [
         (" \n", "'fact' is empty"),
         ("x" * 2_001, "'fact' has 2,001 characters, and the most is 2,000"),
-        ("\ud800", "'fact' holds characters that are not text"),
+        ("\ud800", "'fact' has characters that cannot be stored"),
     ],
 )
 async def test_what_cannot_be_remembered_is_told_to_the_model(

@@ -1,4 +1,4 @@
-"""The librarian's graph: adding, asking, following, removing, and what the answers carry with them."""
+"""The librarian's graph tools: add, query, follow, remove, and the labels of their answers."""
 
 from dataclasses import replace
 

@@ -22,7 +22,7 @@ def knowledge(database: Database) -> KnowledgeStore:
 
 @pytest.fixture
 def retrieval(database: Database) -> Retrieval:
-    """By words alone; what vectors add is shown where retrieval itself is tested."""
+    """Retrieval by words alone; tests/services/test_retrieval.py covers vectors."""
     return Retrieval(PassageStore(database))
 
 
@@ -82,7 +82,7 @@ async def test_an_empty_shelf_is_an_answer(knowledge: KnowledgeStore, retrieval:
     [
         (save_knowledge, {"content": "\n"}, "'content' is empty"),
         (save_knowledge, {"content": "x" * 8_001}, "'content' has 8,001 characters"),
-        (save_knowledge, {"content": "x", "key": "\udc00"}, "'key' holds characters that are not text"),
+        (save_knowledge, {"content": "x", "key": "\udc00"}, "'key' has characters that cannot be stored"),
         (search_knowledge, {"query": " "}, "'query' is empty"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The operator's tools for files, as a model calls them and a person reads their answers."""
+"""The operator's file tools, called as a model calls them."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What holds for the examples of every tool: people's words, from which its arguments can be filled."""
+"""The examples of every tool: requests of people from which its arguments can be filled."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ def test_the_slots_of_an_example_are_arguments_and_fill_all_that_are_required(to
     for example in tool.examples:
         slots = set(_SLOT.findall(example))
         assert slots <= known, example
-        # Without a slot, the whole request goes to the one argument that is required.
+        # Without a slot, the whole request goes to the one required argument.
         assert required <= slots or (not slots and len(required) == 1), example
 
 
@@ -47,7 +47,7 @@ def test_an_example_leads_to_its_own_tool_among_all_tools(tool: Tool) -> None:
 
 
 def filled(tool: Tool, example: str) -> tuple[str, dict[str, object]]:
-    """An example with something of the right form in each slot, and what that is as arguments."""
+    """An example with a fitting value in each slot, and the expected arguments."""
     arguments: dict[str, object] = {}
     for slot in _SLOT.findall(example):
         parameter = parameters_of(tool)[slot]

@@ -75,10 +75,10 @@ def test_on_a_narrow_screen_what_a_row_says_is_not_cut_off(home: Home) -> None:
 
 def test_what_cannot_be_done_is_said_in_one_line(call: Call) -> None:
     for arguments, answer in (
-        (("show", "m1"), "nothing is remembered as 'm1'; 'sestet memory list' shows the ids"),
-        (("show", "tea"), "'tea' is no id: m3 is a fact, o3 an observation, r3 a reflection"),
-        (("edit", "m1", "x"), "nothing is remembered as 'm1'"),
-        (("forget", "r1"), "nothing is remembered as 'r1'"),
+        (("show", "m1"), "there is no memory 'm1'; 'sestet memory list' shows the ids"),
+        (("show", "tea"), "'tea' is not an id: m3 is a fact, o3 an observation, r3 a reflection"),
+        (("edit", "m1", "x"), "there is no memory 'm1'"),
+        (("forget", "r1"), "there is no memory 'r1'"),
         (("import", "nowhere.jsonl"), "No such file"),
     ):
         done = call("memory", *arguments)

@@ -1,7 +1,7 @@
 """One of several processes that talk in the same sessions: ``python -m tests.faults.crowd HOME NAME TURNS``.
 
-Inside each turn it claims the session with a file that must not exist yet: a turn that another one of the
-same session runs into finds it there.
+Inside each turn it claims the session with a file that must not exist yet, so two turns of one session that
+overlap are detected.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ def claiming_tool(home: Path) -> Tool:
 
 
 async def talk(app: sestet.App, session_id: str, turns: int) -> list[str]:
-    """Every problem in some turns of one session."""
+    """Run some turns of one session and return every problem."""
     problems: list[str] = []
     for number in range(turns):
         await others_have_had(app, session_id, number)
@@ -56,13 +56,13 @@ def count_turns(app: sestet.App, session_id: str) -> int:
 
 
 async def others_have_had(app: sestet.App, session_id: str, turns: int) -> None:
-    """Wait until everybody is so far, so that nobody has the session to itself."""
+    """Wait until all processes are ready, so that they compete for the sessions."""
     while count_turns(app, session_id) < turns * PROCESSES:  # noqa: ASYNC110 - the others are processes
         await asyncio.sleep(0.002)
 
 
 async def main(home: Path, name: str, turns: int) -> None:
-    #: How many of the person's messages the orchestrator was shown, call by call.
+    #: The number of the person's messages in each request to the orchestrator.
     seen: list[int] = []
 
     def count(request: ModelRequest) -> None:

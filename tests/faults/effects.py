@@ -1,4 +1,4 @@
-"""Tools of every recovery class, whose effects stay countable after their process was killed."""
+"""Tools of every recovery class, whose effects can be counted after their process was killed."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 from sestet.core.schema import JsonValue
 from sestet.core.tool import CallInfo, Tool, tool
 
-#: Told where a tool is: ``before`` its effect, or ``after`` it and before its result.
+#: Called with ``before`` or ``after`` around the effect of a tool.
 Passing = Callable[[str], None]
 
 
@@ -28,7 +28,7 @@ class Effects:
             os.close(file)
 
     def of(self, tool_name: str) -> Counter[str]:
-        """How often a tool took effect, by the key of the call."""
+        """The number of effects of a tool, by the key of the call."""
         lines = self._path.read_text().splitlines() if self._path.exists() else []
         effects = (line.split(" ") for line in lines)
         return Counter(key for name, key in effects if name == tool_name)
@@ -38,7 +38,7 @@ class Effects:
 
 
 def effect_tools(effects: Effects, passing: Passing = lambda _: None) -> tuple[Tool, ...]:
-    """A tool of each recovery class, two that have to be approved, and three that only read."""
+    """A tool of each recovery class, two that need approval, and three that only read."""
 
     async def take_effect(tool_name: str, call: CallInfo, *, once: bool = False) -> str:
         passing(f"before {tool_name}")

@@ -1,4 +1,4 @@
-"""What a killed process left behind, and what has to hold of it."""
+"""Reads what a killed process left behind, and checks it."""
 
 import json
 import shutil
@@ -36,13 +36,13 @@ from tests.faults.victim import EFFECTS, MODEL_CALLS, SHOWN
 
 ENDS = (TurnFinished, TurnFailed, TurnCancelled)
 UNSAFE = ("exec_unsafe", "crypto_guarded")
-#: Their effects can be told apart or looked up, so each of them happens exactly once.
+#: The effects of these tools have keys or can be looked up, so each happens exactly once.
 EXACTLY_ONCE = ("crypto_probe", "fs_keyed", "fs_guarded")
 GUARDED = ("crypto_guarded", "fs_guarded")
 
 
 class Asked(NamedTuple):
-    """One model call: which reply of which agent's work on which request."""
+    """One model call: the agent, its request, and the number of the reply."""
 
     agent: str
     request: str
@@ -65,7 +65,7 @@ class Evidence:
     #: The state of each question.
     approvals: dict[str, str]
     asked: list[Asked]
-    #: Everything that models were told about tools.
+    #: All tool results that models were shown.
     told: set[str]
     shown: list[Shown]
     effects: Effects
@@ -81,7 +81,7 @@ class Evidence:
         numbers: Counter[str] = Counter()
         found: set[Asked] = set()
         for event in self.events:
-            # It takes the place of the first reply.
+            # It replaces the first reply.
             numbers[""] += isinstance(event, RequestRouted)
             if isinstance(event, ModelCalled):
                 place = event.delegation_id
@@ -91,7 +91,7 @@ class Evidence:
 
 
 def gather(home: Path) -> Evidence:
-    """Read everything from a copy, so that looking does not repair anything."""
+    """Read everything from a copy, so that opening the database repairs nothing."""
     with tempfile.TemporaryDirectory() as place:
         for file in home.glob(f"{FILE_NAME}*"):
             shutil.copy(file, place)
@@ -125,7 +125,7 @@ def lines(path: Path) -> list[str]:
 
 
 def check_left(left: Evidence) -> None:
-    """What holds right after a kill."""
+    """Check what must hold right after a kill."""
     written = {Shown(event.stamp.turn_id, event.seq, event.kind) for event in left.events}
     whole = {(event.stamp.turn_id, event.seq) for event in left.events if isinstance(event, ModelCalled)}
     for shown in left.shown:
@@ -141,7 +141,7 @@ def check_left(left: Evidence) -> None:
 
 
 def _check_effects(seen: Evidence) -> None:
-    """What must not have happened at any moment."""
+    """Check what must never happen."""
     for name in (*UNSAFE, *EXACTLY_ONCE):
         assert max(seen.effects.of(name).values(), default=0) <= 1, f"{name} took effect twice"
     approved = {e.approval_id for e in seen.events if isinstance(e, ApprovalDecided)}
@@ -154,7 +154,7 @@ def _check_effects(seen: Evidence) -> None:
 
 
 def check_survived(left: Evidence, after: Evidence) -> None:
-    """What holds once a later life has brought the turn to its end; ``left`` is how it was found."""
+    """Check what must hold after a later process ended the turn; ``left`` is the state before it."""
     check_left(after)
     (turn,) = after.turns
     assert turn.state == "finished"
@@ -169,7 +169,7 @@ def check_survived(left: Evidence, after: Evidence) -> None:
 
 
 def check_answered(after: Evidence, in_doubt: set[str]) -> None:
-    """Every call of the finished turn is answered, and those alone that were cut off are in doubt."""
+    """Every call of the finished turn has a result, and only interrupted calls are in doubt."""
     assert after.interrupted() == set()
     (turn,) = after.turns
     for event in after.events:
@@ -186,7 +186,7 @@ def check_answered(after: Evidence, in_doubt: set[str]) -> None:
 
 
 def check_sums(after: Evidence) -> None:
-    """The end says what the whole turn has used, before and after the kill."""
+    """The last event has the usage of the whole turn, before and after the kill."""
     spent = Usage()
     for event in after.events:
         spent = spent + event.usage if isinstance(event, ModelCalled) else spent
@@ -195,7 +195,7 @@ def check_sums(after: Evidence) -> None:
 
 
 def course(events: list[Event]) -> dict[str, list[str]]:
-    """What happened in each delegation, without how often it was interrupted: the same for every kill."""
+    """The events of each delegation without its interruptions, which are equal for every kill."""
     places: dict[str, list[str]] = {}
     for event in events:
         if isinstance(event, TurnPaused | TurnResumed | TextStreamed | ApprovalDecided):

@@ -1,4 +1,4 @@
-"""Opens an assistant whose model does what the words say, in this process."""
+"""Opens an assistant in this process whose model follows the plan in the message."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ from tests.faults.victim import EFFECTS
 from tests.faults.watched import Death, watched_connections
 
 SECONDS = 20.0
-#: The statements of a turn are counted one by one, so nothing else may go on beside it.
+#: Tests count the statements of a turn, so background work is switched off.
 TURNS_ALONE: Mapping[str, object] = {
     "embedding": {"provider": "none"},
     "graph": {"extraction": "off"},
@@ -28,7 +28,7 @@ TURNS_ALONE: Mapping[str, object] = {
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """A directory in which one assistant after the other is opened."""
+    """A home directory in which assistants are opened one after another."""
 
     path: Path
     settings: Mapping[str, object] = field(default_factory=lambda: TURNS_ALONE)
@@ -46,7 +46,7 @@ class Home:
             yield app
 
     async def die(self, death: Death, begin: Callable[[sestet.App], AsyncGenerator[Event]]) -> list[Event]:
-        """What is shown of a turn until the process dies."""
+        """The events of a turn until the process dies."""
         seen: list[Event] = []
         with watched_connections(death.watch):
             async with self.open() as app:
@@ -56,13 +56,13 @@ class Home:
         return seen
 
     async def resume(self, seen: Sequence[Event]) -> list[Event]:
-        """The rest of the turn, in another life."""
+        """The rest of the turn, in another process."""
         async with self.open() as app:
             return await read_all(app.resume_turn(seen[0].stamp.turn_id))
 
 
 async def read_into(seen: list[Event], events: AsyncGenerator[Event]) -> None:
-    """Keep every event, also when the turn breaks off; a turn that hangs is a failure."""
+    """Collect every event, also if the turn fails; a hanging turn is a failure."""
     async with asyncio.timeout(SECONDS):
         async for event in events:
             seen.append(event)

@@ -1,4 +1,4 @@
-"""A model that does what the words say, so that it behaves the same before and after a restart.
+"""A model that follows the plan in the message, so that it behaves the same after a restart.
 
 ``operator: fs_pure a, exec_unsafe b | vault: crypto_probe c then planner:`` is two delegations at the same
 time and a third one after them, each with its calls one after the other. Words without a colon are echoed,
@@ -13,14 +13,14 @@ from sestet.core.agent import TRANSFER
 from sestet.core.message import AssistantMessage, Message, ToolCall, UserMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 
-#: What every model call uses, so that sums can be checked.
+#: The usage of every model call, so that sums can be checked.
 EACH_CALL = Usage(10, 3, 5)
 ALL_DONE = "All done."
 SILENCE = "silence"
 
 
 class PlanModel:
-    """A pure function of the request; ``on_request`` is told of each one before it is answered."""
+    """A pure function of the request; ``on_request`` is called before each reply."""
 
     name = "plan"
 
@@ -30,7 +30,7 @@ class PlanModel:
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         if self._on_request is not None:
             self._on_request(request)
-        await asyncio.sleep(0)  # others get their turn, so that delegations interleave
+        await asyncio.sleep(0)  # let other tasks run, so that delegations interleave
         reply = _root_reply(request) if request.agent == "orchestrator" else _specialist_reply(request)
         half = len(reply.text) // 2
         for piece in (reply.text[:half], reply.text[half:]):
@@ -43,7 +43,7 @@ class PlanModel:
 
 
 def replies_so_far(request: ModelRequest) -> int:
-    """Which reply of its run this is: for the orchestrator since the person spoke, for others at all."""
+    """The number of this reply: since the person's message for the orchestrator, else in the whole run."""
     messages: Sequence[Message] = request.messages
     if request.agent == "orchestrator":
         messages = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))

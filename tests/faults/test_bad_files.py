@@ -1,4 +1,4 @@
-"""A full disk, a locked file, a broken file, a file of the future: clear errors, and nothing lost."""
+"""A full disk, a locked file, a broken file, a file of a newer version: clear errors, no data lost."""
 
 import random
 import shutil
@@ -35,7 +35,7 @@ sys.stdin.read(1)
 
 
 class Disk(NamedTuple):
-    """A place with little room, and how its room is taken and given back."""
+    """A directory with little space, and functions to fill and free it."""
 
     path: Path
     fill: Callable[[], None]
@@ -64,7 +64,7 @@ def file_system(place: Path) -> Generator[Disk]:
 
 @contextmanager
 def page_limit(place: Path) -> Generator[Disk]:
-    """A database that may not grow: what SQLite makes of a full disk, without being root."""
+    """A database with a page limit, which fails like a full disk and needs no root."""
     place.mkdir()
     with watched_connections(ignore) as connections:
 
@@ -118,7 +118,7 @@ async def work_on(app: sestet.App, seen: list[Event]) -> None:
 
 
 def check_honest(app: sestet.App, seen: list[Event]) -> None:
-    """What was shown can still be read on a full disk, and the turn that broke off has not ended."""
+    """Delivered events can be read on a full disk, and the interrupted turn has not ended."""
     stored = {
         (event.stamp.turn_id, event.seq)
         for turn_id in {event.stamp.turn_id for event in seen}
@@ -218,7 +218,7 @@ def read_turn(app: sestet.App, turn_id: str) -> list[Event]:
 
 
 async def complains(home: Home, turn_ids: list[str]) -> bool:
-    """Use everything that reads or writes; whatever is wrong is said in one way."""
+    """Use everything that reads or writes; every failure is a StorageError."""
     wrong = 0
     try:
         async with home.open() as app:

@@ -1,4 +1,4 @@
-"""What may happen between a crash and the resumption, or in another process, at the worst moment."""
+"""Events at the worst moment: between a crash and the resumption, or in another process."""
 
 import asyncio
 import sqlite3
@@ -176,7 +176,7 @@ async def test_a_turn_that_another_process_brought_to_its_end_is_part_of_the_con
 async def test_a_turn_that_ended_without_this_process_being_told_is_part_of_the_conversation(
     tmp_path: Path,
 ) -> None:
-    """The turn breaks off here on a storage error, is ended elsewhere, and the conversation goes on here."""
+    """The turn fails here, ends in another process, and the conversation continues here."""
     requests: list[ModelRequest] = []
     home = Home(tmp_path)
     broken = Hiccup("tool_finished", "fs_pure")
@@ -271,7 +271,7 @@ async def test_what_is_in_the_journal_is_taken_although_the_budget_is_used_up_by
 
 
 async def die_while_stopped(home: Home, death: Death, plan: str, stop_at: str) -> list[Event]:
-    """What is shown of a turn that is stopped at the first event of a kind, and dies then or soon after."""
+    """The events of a turn that is stopped at the first event of a kind and dies then or soon after."""
     seen: list[Event] = []
     with watched_connections(death.watch):
         async with home.open() as app:
@@ -295,7 +295,7 @@ async def test_a_turn_that_dies_while_it_is_stopped_still_says_what_is_in_doubt(
 
 
 async def test_a_stop_that_cannot_be_written_is_an_error_and_not_the_end(tmp_path: Path) -> None:
-    """Also when the turn is stopped before it has done anything."""
+    """It also holds if the turn is stopped before its first step."""
     with watched_connections(Hiccup("turn_cancelled", "").watch):
         async with Home(tmp_path).open() as app:
             turn = app.run_turn("s1", "hello")
@@ -322,7 +322,7 @@ def test_what_is_wrong_with_a_file_besides_a_lock_is_said_at_once(tmp_path: Path
 
 
 class Hiccup:
-    """One event of a kind cannot be written, the first time it is tried."""
+    """The first write of one kind of event fails."""
 
     def __init__(self, kind: str, word: str) -> None:
         self._kind = kind
@@ -395,7 +395,7 @@ async def test_a_request_to_a_remote_agent_is_not_sent_again_silently(
 
 
 class DeathBeforeResult(DeathAfterEvent):
-    """Dies when the answer of the second delegation is there and about to be written."""
+    """Dies just before the result of the second delegation is written."""
 
     def __init__(self) -> None:
         super().__init__("")
@@ -406,7 +406,7 @@ class DeathBeforeResult(DeathAfterEvent):
 
 
 def test_a_file_that_another_process_is_just_making_is_waited_for(tmp_path: Path) -> None:
-    """While it is not yet in WAL mode, SQLite says "locked" at once, whatever the time-out."""
+    """Before the file is in WAL mode, SQLite reports "locked" at once and ignores the timeout."""
     path = tmp_path / FILE_NAME
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")

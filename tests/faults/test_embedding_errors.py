@@ -1,4 +1,4 @@
-"""A storage error at every statement of the work behind the conversation: nothing is lost or doubled."""
+"""A storage error at every statement of background embedding: no vector is lost or stored twice."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A storage error at every statement of a turn: said plainly, nothing lost, and the work goes on."""
+"""A storage error at every statement of a turn: a clear error, no event lost, and the turn can go on."""
 
 import sqlite3
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ PLAN = "operator: fs_pure a, exec_unsafe b | vault: crypto_probe c, crypto_guard
 UNSAFE = ("exec_unsafe", "crypto_guarded")
 MOST_STATEMENTS = 1000
 
-#: Once; for as long as the disk is broken; or reported although the statement was carried out.
+#: It fails once, fails until repaired, or reports an error although the statement ran.
 Mode = Literal["once", "lasting", "reported late"]
-#: They do not touch the disk: rolling back in WAL mode forgets what was not yet committed.
+#: These statements do not write: a rollback in WAL mode only drops uncommitted pages.
 _WITHOUT_DISK = ("ROLLBACK", "PRAGMA")
 
 
 class BadDisk:
-    """Fails at the n-th statement after it was armed, until it is mended."""
+    """Fails at the n-th statement after ``arm``, until repaired."""
 
     def __init__(self, mode: Mode) -> None:
         self._mode = mode
@@ -60,7 +60,7 @@ class BadDisk:
 
 
 async def bring_to_an_end(app: sestet.App, seen: list[Event]) -> None:
-    """Begin the turn or go on with it, approving what is asked, until it has ended."""
+    """Begin or resume the turn and approve every question until it has ended."""
     turns = app.journal.open_turns()
     if not app.journal.sessions():
         await read_into(seen, app.run_turn("s1", PLAN))
@@ -78,7 +78,7 @@ async def test_an_error_at_any_statement_of_a_turn_is_said_and_the_turn_goes_on_
     tmp_path: Path, mode: Mode
 ) -> None:
     for number in range(1, MOST_STATEMENTS):
-        # What goes wrong behind a turn is logged and tried again: here only the turn itself counts.
+        # Background work logs its errors and retries; this test is about the turn only.
         home = Home(tmp_path / str(number))
         home.path.mkdir()
         disk = BadDisk(mode)
@@ -113,7 +113,7 @@ def says_why(error: StorageError) -> bool:
 
 
 def check_shown(app: sestet.App, seen: list[Event]) -> None:
-    """What was shown is in the journal; a turn that broke off is open, and nobody was told that it ended."""
+    """Delivered events are in the journal; an interrupted turn is open, and no reader saw an end."""
     assert not any(isinstance(event, TurnFailed) for event in seen), "the storage failed, not the turn"
     for event in seen:
         written = {stored.seq: stored for stored in app.journal.events_of(event.stamp.turn_id)}
@@ -124,7 +124,7 @@ def check_shown(app: sestet.App, seen: list[Event]) -> None:
 
 
 def check_ended(app: sestet.App, home: Home, seen: list[Event]) -> None:
-    """The turn ended once, and every effect happened once or is said to be in doubt."""
+    """The turn ended once, and every effect happened once or is reported as in doubt."""
     (session,) = app.journal.sessions()
     assert session.turns == 1
     events = list(app.journal.events_of(seen[0].stamp.turn_id))

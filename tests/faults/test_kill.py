@@ -1,4 +1,4 @@
-"""SIGKILL at every point of a turn, and at random ones: nothing lost, nothing repeated silently."""
+"""SIGKILL at every point of a turn and at random points: no event lost, no effect repeated silently."""
 
 import random
 import signal
@@ -42,7 +42,7 @@ _SECONDS = 60
 #: Each test takes every n-th point, so that several processors share the matrix.
 SHARES = 8
 MOST_POINTS = 1000
-#: Seconds at each point, so that a whole turn takes longer than what a busy machine adds to it.
+#: Seconds at each point, so that a turn takes long enough even on a busy machine.
 LINGER = 0.003
 LONGEST_LIFE = 0.4
 
@@ -52,7 +52,7 @@ def victim(home: Path, *arguments: str) -> list[str]:
 
 
 def live(home: Path, *arguments: str) -> int:
-    """One life of the victim, to its end or to its kill."""
+    """Run the victim once, to its end or its kill."""
     done = subprocess.run(
         victim(home, *arguments), cwd=ROOT, timeout=_SECONDS, capture_output=True, text=True, check=False
     )
@@ -99,7 +99,7 @@ def test_a_turn_that_nobody_disturbs_passes_every_kind_of_point(undisturbed: Evi
 
 
 def kill_at_every_point(place: Path, share: int, undisturbed: Evidence, *arguments: str) -> None:
-    """Kill the turn at every n-th point, and have the next process bring it to its end."""
+    """Kill the turn at every n-th point, and let the next process end it."""
     for point in range(share + 1, MOST_POINTS, SHARES):
         home = place / str(point)
         home.mkdir()
@@ -168,7 +168,7 @@ def test_a_turn_killed_from_outside_again_and_again_ends_once(seed: int, tmp_pat
 
 
 def kill_after(home: Path, seconds: float) -> None:
-    """Start a victim that takes its time, and kill it that long after it is ready."""
+    """Start a slow victim, and kill it a given time after it is ready."""
     command = victim(home, "--linger", str(LINGER))
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Many sessions at once, and several processes on one file: nothing fails, nothing is mixed up."""
+"""Many sessions at once, and several processes on one file: no turn fails, and sessions stay apart."""
 
 import asyncio
 import json
@@ -77,7 +77,7 @@ def test_two_processes_in_the_same_sessions_take_turns(tmp_path: Path) -> None:
 
     assert [report["problems"] for report in reports] == [[]] * PROCESSES
     check_order(tmp_path)
-    # Turn n is shown n messages in each of its two root calls, whichever process took the turns before.
+    # In turn n both root calls see n messages, no matter which process ran the earlier turns.
     seen = Counter(count for report in reports for count in report["seen"])
     assert seen == {number: 2 * len(SESSIONS) for number in range(1, PROCESSES * TURNS + 1)}
 

@@ -1,4 +1,4 @@
-"""Messages, decisions, stops, deaths and resumptions in any order: what a turn promises always holds."""
+"""Messages, decisions, stops, deaths and resumptions in any order: the contract of a turn always holds."""
 
 import asyncio
 import shutil
@@ -78,7 +78,7 @@ class Disturbance(NamedTuple):
 DISTURBANCES = (
     st.just(Disturbance())
     | st.builds(Disturbance, st.just("death"), st.integers(1, 40), st.sampled_from(["before", "after"]))
-    # Between an effect and its result is where it matters most.
+    # The moment between an effect and its result matters most.
     | st.builds(Disturbance, st.just("death"), st.integers(1, 4), of=st.just(ToolFinished.kind))
     | st.builds(Disturbance, st.sampled_from(["cancel", "leave", "stop"]), st.integers(1, 20))
     | st.builds(Disturbance, st.sampled_from(["approve", "deny"]))
@@ -86,7 +86,7 @@ DISTURBANCES = (
 
 
 class Conversations(RuleBasedStateMachine):
-    """One home; one process after the other works in it."""
+    """One home directory, used by one process after another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class Conversations(RuleBasedStateMachine):
         self._shown: set[tuple[str, int]] = set()
         self._start()
 
-    # One process after the other
+    # Processes, one after another
 
     def _start(self) -> None:
         self._patched: AbstractContextManager[object] = watched_connections(self._watch)
@@ -126,7 +126,7 @@ class Conversations(RuleBasedStateMachine):
         self._loop.close()
         shutil.rmtree(self._home.path)
 
-    # What people do
+    # Actions of people
 
     @rule(session_id=SESSIONS, text=MESSAGES, disturbance=DISTURBANCES)
     def deliver(self, session_id: str, text: str, disturbance: Disturbance) -> None:
@@ -180,7 +180,7 @@ class Conversations(RuleBasedStateMachine):
         self._death = None
 
     async def _read(self, events: AsyncGenerator[Event], disturbance: Disturbance) -> bool:
-        """Read a turn until it ends or is cut short; True: by the death of the process."""
+        """Read a turn until it ends or is interrupted; True if the process died."""
         number, last = 0, None
         self._stopped = False
         try:
@@ -217,7 +217,7 @@ class Conversations(RuleBasedStateMachine):
         if not isinstance(event, TextStreamed):
             self._shown.add((event.stamp.turn_id, event.seq))
 
-    # What holds all the time
+    # Invariants
 
     def _open_turns(self) -> list[TurnRow]:
         return self._app.journal.open_turns()
@@ -324,7 +324,7 @@ Conversations.TestCase.settings = settings(
     stateful_step_count=15,
     derandomize=True,
     deadline=None,
-    # Each of these would run the machine for minutes once it has found something.
+    # The other phases would run for minutes after a failure.
     phases=[Phase.generate, Phase.shrink],
     report_multiple_bugs=False,
     suppress_health_check=[HealthCheck.too_slow],

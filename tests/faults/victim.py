@@ -1,7 +1,7 @@
 """The program that is killed: ``python -m tests.faults.victim HOME [--kill-at N] [--linger SECONDS]``.
 
-It brings one turn to its end, whatever an earlier life left of it: it begins the turn, resumes it, approves
-what is asked. In HOME it leaves the effects of its tools, every model call it made, every event it was shown
+It runs one turn to its end, whatever an earlier process left of it: it begins or resumes the turn and
+approves every question. In HOME it records the effects of its tools, every model call, every delivered event
 and every point at which it could have been killed. With ``--routed`` code sends the turn to its specialist.
 """
 
@@ -27,19 +27,19 @@ from tests.faults.plan import PlanModel, replies_so_far
 from tests.faults.watched import When, is_event, watched_connections
 
 SESSION = "s1"
-#: Two delegations at the same time, a tool of each recovery class, one that is asked about, and a nudge.
+#: Two parallel delegations, a tool of each recovery class, one that needs approval, and a nudge.
 PLAN = (
     "operator: fs_pure a, fs_keyed b, exec_unsafe c, silence"
     " | vault: crypto_probe d, crypto_guarded e, exec_unsafe nothing"
     " then operator: exec_unsafe f, fs_guarded g"
 )
-#: The work of one specialist, which is at a loss at the end; then the orchestrator has to answer.
+#: One specialist that gives up at the end, so that the orchestrator has to answer.
 ROUTED = "fs_pure a, fs_keyed b, exec_unsafe c, fs_guarded g, silence, silence"
 EFFECTS, MODEL_CALLS, SHOWN, POINTS = "effects.txt", "model_calls.jsonl", "shown.jsonl", "points.txt"
 
 
 class Points:
-    """Counts the places where a process may die, and dies at one of them."""
+    """Counts the points where a process may die, and dies at one of them."""
 
     def __init__(self, home: Path, kill_at: int, linger: float) -> None:
         self._file = home / POINTS
@@ -55,7 +55,7 @@ class Points:
         time.sleep(self._linger)
 
     def watch(self, when: When, sql: str, parameters: Sequence[object]) -> None:
-        """An event is a point before and after it is written; so is every commit, once it is made."""
+        """Points are before and after each written event, and after each commit."""
         if is_event(sql):
             self.passing(f"{when} {parameters[2]}")
         elif sql == "COMMIT" and when == "after":
@@ -70,7 +70,7 @@ def append(path: Path, line: str) -> None:
 def log_request(home: Path) -> Callable[[ModelRequest], None]:
     def log(request: ModelRequest) -> None:
         told = [message.text for message in request.messages if isinstance(message, ToolMessage)]
-        # A specialist knows its request and nothing else; the orchestrator works for the person.
+        # A specialist knows only its request; the orchestrator knows the person's message.
         task = "" if request.agent == "orchestrator" else request.messages[0].text
         append(home / MODEL_CALLS, json.dumps([request.agent, task, replies_so_far(request), told]))
 
@@ -78,7 +78,7 @@ def log_request(home: Path) -> Callable[[ModelRequest], None]:
 
 
 async def read(home: Path, events: AsyncGenerator[Event]) -> Event:
-    """Every event as somebody who watches the turn sees it; the last one is its end or a pause."""
+    """Every event of the turn as a reader gets it; the last one is its end or a pause."""
     last = None
     async for event in events:
         append(home / SHOWN, json.dumps([event.stamp.turn_id, event.seq, event.kind]))
@@ -88,7 +88,7 @@ async def read(home: Path, events: AsyncGenerator[Event]) -> Event:
 
 
 class SureOf(NamedTuple):
-    """A router that is sure of one agent, whatever is asked, and its own answer."""
+    """A router that always chooses one agent."""
 
     agent: str
     confidence: float = 1.0

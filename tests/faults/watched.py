@@ -1,4 +1,4 @@
-"""Connections that say which statement is about to run and which has run: the place to break things."""
+"""Database connections that report each statement before and after it runs."""
 
 import sqlite3
 from collections.abc import Callable, Generator, Sequence
@@ -10,13 +10,13 @@ When = Literal["before", "after"]
 Watch = Callable[[When, str, Sequence[object]], None]
 
 _connect = sqlite3.connect
-#: They end what has begun, so a process that dies before them has not begun anything else.
+#: Later statements of a transaction: a process that dies there has not begun another one.
 _REST_OF_A_TRANSACTION = ("UPDATE", "DELETE", "COMMIT", "PRAGMA")
 
 
 @contextmanager
 def watched_connections(watch: Watch) -> Generator[list[sqlite3.Connection]]:
-    """Every connection opened inside tells ``watch`` about each statement, before and after it."""
+    """Every connection opened inside calls ``watch`` before and after each statement."""
     opened: list[sqlite3.Connection] = []
 
     class Watched(sqlite3.Connection):
@@ -49,7 +49,7 @@ def is_event(sql: str) -> bool:
 
 
 class Death:
-    """From some statement on, nothing gets to the database: for the file, its process is dead."""
+    """From some statement on no statement reaches the database, as if the process were dead."""
 
     def __init__(self) -> None:
         self.is_dead = False
@@ -64,7 +64,7 @@ class Death:
 
 
 class DeathAfterEvent(Death):
-    """Dies once the n-th event of a kind, with some word in it, is written for good."""
+    """Dies after the n-th event of a kind with a given word is committed."""
 
     def __init__(self, kind: str, word: str = "", number: int = 1) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class DeathAfterEvent(Death):
 
 
 class DeathAtEvent(Death):
-    """Dies right before or right after the n-th event is written; or the n-th of one kind."""
+    """Dies right before or after the n-th event, or the n-th event of one kind, is written."""
 
     def __init__(self, when: When, number: int, kind: str = "") -> None:
         super().__init__()

@@ -213,7 +213,7 @@ async def test_a_word_that_is_no_decision_decides_nothing(
     conversation = talk(ScriptedModel(script(WRITE)))
     paused = await conversation.begin("write a.txt")
 
-    with pytest.raises(PersonError, match="is no decision: it is one of"):
+    with pytest.raises(PersonError, match="is not a decision; use one of"):
         conversation.approvals.decide(questions(paused)[0], decision, scope)
 
     assert [question.state for question in conversation.approvals.pending()] == ["pending"]

@@ -1,4 +1,4 @@
-"""A database of its own for each test of a service."""
+"""A new database for each test of a service."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A process that reads saved texts for facts, and dies where it is told to.
+"""A process that extracts facts from saved texts, and dies at a given moment.
 
 ``python -m tests.services.extracting <home> rules|model <moment>``
 """
@@ -37,7 +37,7 @@ class SilentModel:
 
 
 class RulesModel:
-    """Answers what the rules find, a little later."""
+    """Answers with the facts of the rules after a short wait."""
 
     name = "rules"
 
@@ -51,7 +51,7 @@ class RulesModel:
 
 
 class MortalStore(ExtractionStore):
-    """Notes each text that it settles, and dies at its moment."""
+    """Records each finished text, and dies at the given moment."""
 
     def __init__(self, home: Path, moment: str) -> None:
         database = Database(home / FILE_NAME)
@@ -60,10 +60,10 @@ class MortalStore(ExtractionStore):
         self._moment = moment
 
     def finish(
-        self, pending: Pending, facts: Iterable[Fact], proposed_by: Proposer, straight: Collection[str]
+        self, pending: Pending, facts: Iterable[Fact], proposed_by: Proposer, auto_accepted: Collection[str]
     ) -> None:
         self._die("before_the_facts")
-        super().finish(pending, self._one_by_one(facts), proposed_by, straight)
+        super().finish(pending, self._one_by_one(facts), proposed_by, auto_accepted)
         self._die("before_the_commit")
         with self._notes.open("a", encoding="utf-8") as file:
             file.write(f"{pending.source}\n")

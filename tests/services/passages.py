@@ -1,4 +1,4 @@
-"""Passages for the tests of retrieval, without the rows that they usually belong to."""
+"""Passages for the tests of retrieval, without the rows they usually come from."""
 
 from sestet.core.label import CLEAN, Label
 from sestet.storage.database import Database, label_columns
@@ -14,7 +14,7 @@ def keep(
     session_id: str = "",
     label: Label = CLEAN,
 ) -> int:
-    """Store one, and return its id."""
+    """Store a passage and return its id."""
     (item,) = database.execute("SELECT coalesce(max(item_id), 0) + 1 FROM passages").only()
     (passage_id,) = database.execute(
         "INSERT INTO passages VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) RETURNING id",

@@ -1,4 +1,4 @@
-"""Facts out of saved texts: each text once, nothing lost, nothing doubled, and gone with their source."""
+"""Extraction: each text is read once, no fact is lost or doubled, and facts go with their source."""
 
 import asyncio
 import subprocess
@@ -322,7 +322,7 @@ async def test_a_process_that_is_killed_in_the_middle_loses_and_doubles_nothing(
     assert killed == -9
     assert store.waiting() == (1, 0)
     assert graph.size() == (0, 0)
-    # The claim of the dead runs out by itself.
+    # The claim of the dead process expires.
     database.execute("UPDATE extractions SET claimed_until = claimed_until - 1000 WHERE claimed_until > 0")
     await read(store, "on")
     assert edges(graph) == [ADA, ("Ben", "works_at", "Acme")]

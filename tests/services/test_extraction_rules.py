@@ -1,4 +1,4 @@
-"""The rules find what a sentence says in so many words, and rather nothing than something wrong."""
+"""The rules find literal facts, and prefer no fact to a wrong one."""
 
 import pytest
 

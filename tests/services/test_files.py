@@ -1,4 +1,4 @@
-"""The files of the working directory: what is listed, read and found."""
+"""Files of the working directory: list, read, search."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Forgetting: what goes with a row, what stays, and that nothing of it is left in any file."""
+"""Forgetting: what is removed with a memory, what stays, and that no file keeps its words."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def files_with(directory: Path, text: str) -> list[str]:
 
 
 def remember(database: Database, turn_id: str) -> None:
-    """The fact, what was observed of its turn, and what rests on that; and a vector of each."""
+    """Store a fact, an observation of its turn, a reflection on it, and a vector of each."""
     origin = Origin("s1", turn_id, CLEAN)
     MemoryStore(database).add(FACT, origin)
     store = ObservationStore(database)
@@ -142,7 +142,7 @@ def test_everywhere_leaves_no_byte_of_it_in_any_file(database: Database, tmp_pat
     assert files_with(tmp_path, SECRET) == []
     database.close()
     assert files_with(tmp_path, SECRET) == []
-    # The journal is still whole: it can be read, and says that something was there.
+    # The journal can still be read, and shows that words were removed.
     again = Database(tmp_path / "sestet.db")
     events = list(Journal(again).session_events("s1", ("turn_started",), 10))
     assert [event.text for event in events if isinstance(event, TurnStarted)] == [

@@ -1,4 +1,4 @@
-"""Retrieval: by words, by meaning and by the graph, the same for the same passages."""
+"""Retrieval by words, by meaning and through the graph; the order of storing does not matter."""
 
 import asyncio
 from collections.abc import Iterator
@@ -145,7 +145,7 @@ async def test_the_graph_leads_from_what_was_found_to_what_is_linked_with_it(dat
     assert len(found) == 2
     linked = found[PassageStore(database).get([cause])[cause].text]
     assert linked.why == "graph: caused_by links outage with expired certificate"
-    # The fact that leads there is shown, and it came from a page.
+    # The fact that links the passage is shown, and it is untrusted.
     assert linked.label == source
     assert next(iter(found.values())).label == CLEAN
 

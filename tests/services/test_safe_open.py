@@ -1,4 +1,4 @@
-"""Paths that a model gives: nothing leads out of the working directory, and nothing waits."""
+"""Paths from a model: none leads out of the working directory, and opening never blocks."""
 
 import ctypes
 import os
@@ -217,7 +217,7 @@ def test_whatever_is_read_lies_inside_and_whatever_the_system_finds_inside_is_re
     found = _read_or_none(Files(maze), path)
 
     if found is None:
-        # Out and in again is refused as well, so only a path that never tries must be found.
+        # A path that leaves and returns is refused too, so only a path that stays inside must be found.
         never_tries = ".." not in path and "out" not in steps and "file" not in steps[:-1]
         assert not (never_tries and lies_at.is_relative_to(maze) and lies_at.exists())
     else:
@@ -230,7 +230,7 @@ def test_a_pipe_a_socket_and_a_device_are_refused_without_waiting(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     os.mkfifo(root / "pipe")
-    monkeypatch.chdir(root)  # a socket's path must be short, wherever the test runs
+    monkeypatch.chdir(root)  # the path of a socket must be short
     with socket.socket(socket.AF_UNIX) as server:
         server.bind("socket")
 
@@ -379,7 +379,7 @@ def _swap(
     name: str,
     swap: Callable[[], object],
 ) -> None:
-    """Do something once, right before or after a function of ``os`` is called on that name."""
+    """Run an action once, right before or after a function of ``os`` is called with that name."""
     real: Callable[..., object] = getattr(os, function)
     pending = [swap]
 
@@ -396,7 +396,7 @@ def _swap(
 
 
 def _as_nobody(look: Callable[[], T]) -> T:
-    """Look without the rights of root. On Linux this identity belongs to the thread, so it ends with it."""
+    """Run without the rights of root. On Linux the identity belongs to the thread and ends with it."""
 
     def look_as_nobody() -> T:
         if os.geteuid() == 0:

@@ -1,4 +1,4 @@
-"""The web search against a real server on loopback: what it asks, and everything that can go wrong."""
+"""Web search against a real server on loopback: its requests and all failures."""
 
 import json
 import socket
@@ -37,7 +37,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status, self.body, self.headers = status, body, headers or {}
         self.asked: list[str] = []
-        #: Set: a byte now and then, for ever.
+        #: If set, send a byte now and then, forever.
         self.drips = Event()
         self.done = Event()
 
@@ -63,7 +63,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(self.server.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody wants to read it."""
+        """Silence the log of the server."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Work behind the conversation: it goes on while there is some, fails quietly, and ends when told to."""
+"""The worker: it runs while there is work, only logs failures, and stops on close."""
 
 import asyncio
 import logging
@@ -9,7 +9,7 @@ from sestet.services.worker import Worker
 
 
 class Work:
-    """So many pieces of work; it notes each step, and when there is nothing left."""
+    """A number of pieces of work; records each step and the end of the work."""
 
     def __init__(self, pieces: int = 0) -> None:
         self.pieces = pieces

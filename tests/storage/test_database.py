@@ -1,4 +1,4 @@
-"""The database file: opened, migrated, and honest about what is wrong with it."""
+"""The database file: opening, migrating, clear errors."""
 
 import sqlite3
 import stat
@@ -12,7 +12,7 @@ from sestet.storage.migrations import MIGRATIONS
 
 
 def schema_of(path: Path) -> list[tuple[str, str]]:
-    """All that the file consists of, with the settings of its full-text indexes."""
+    """The schema of a file, with the settings of its full-text indexes."""
     connection = sqlite3.connect(path)
     rows = connection.execute(
         "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name"
@@ -82,7 +82,7 @@ def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="written by a newer Sestet") as refused:
         Database(path)
 
-    # The error still holds the frame, and with it the connection that was tried.
+    # The error still refers to the frame and so to the failed connection.
     assert refused.tb
     assert str(path) not in {str(link.resolve()) for link in Path("/proc/self/fd").iterdir()}
     assert schema_of(path) == []
@@ -137,8 +137,8 @@ def test_a_commit_survives_a_power_cut_when_it_is_asked_to(tmp_path: Path) -> No
 def test_what_no_column_can_hold_is_a_clear_error(tmp_path: Path, value: str | int) -> None:
     database = Database(tmp_path / "sestet.db")
 
-    with pytest.raises(StorageError, match="neither stored nor found"):
+    with pytest.raises(StorageError, match="neither stored nor searched"):
         database.execute("SELECT * FROM turns WHERE id = ?", (value,))
-    with pytest.raises(StorageError, match="neither stored nor found"):
+    with pytest.raises(StorageError, match="neither stored nor searched"):
         database.execute_many("UPDATE turns SET state = ?", [(value,)])
     database.close()

@@ -36,7 +36,7 @@ class Edge(NamedTuple):
 
 
 class Walk(NamedTuple):
-    """Each edge with the step that crosses it, and each node with its distance."""
+    """Each edge with its step, and each node with its distance."""
 
     edges: list[tuple[int, Edge]]
     depths: dict[str, int]
@@ -335,7 +335,7 @@ def test_facts_of_an_older_file_are_walked_like_new_ones(tmp_path: Path) -> None
     assert graph.size() == (3, 2)
     assert graph.traverse("ada", 2, 10).depths == {"Acme": 1, "Ben": 2}
     (row,) = graph.query("Ben")
-    # What was stored before labels were kept counts as the worst.
+    # Rows from before labels get the strictest label.
     assert row == (2, "Ben", "works_at", "ACME", "s", "t", 7.5, TOLD, Label(untrusted=True, private=True))
     assert graph.add("ben", "works at", "acme", ORIGIN).id == 2
     database.close()

@@ -1,4 +1,4 @@
-"""Knowledge under its keys: replaced, found, and asked for in any words."""
+"""Knowledge entries: versions, search, and queries with any words."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +24,7 @@ def knowledge(tmp_path: Path) -> Iterator[KnowledgeStore]:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KnowledgeStore]:
-    """One store for all the examples of a property, holding words that are also operators."""
+    """One store for all examples of a property, with words that are also FTS5 operators."""
     database = Database(tmp_path_factory.mktemp("knowledge") / "sestet.db")
     store = KnowledgeStore(database)
     store.save("NEAR AND OR NOT", 'key: content* "quoted" ^col {a b}', "note", ORIGIN)

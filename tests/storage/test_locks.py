@@ -74,7 +74,7 @@ async def test_a_session_that_is_held_when_its_assistant_closes_is_free_and_nobo
         waiting = asyncio.create_task(locks.take("s1"))
         await asyncio.sleep(0)
         locks.close()
-        # A file that gets the number of the closed one is left alone.
+        # A new file with the descriptor of the closed one is not touched.
         with (tmp_path / "other").open("w"):
             assert others.is_free("s1")
 

@@ -1,4 +1,4 @@
-"""What the person asked to be remembered, asked for in any words."""
+"""Facts that the person asked to remember, and queries with any words."""
 
 from collections.abc import Iterator
 from pathlib import Path

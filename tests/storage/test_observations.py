@@ -1,4 +1,4 @@
-"""Observations and the reflections that rest on them."""
+"""Observations, and reflections that sum them up."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -80,7 +80,7 @@ class Extraction:
 
     @property
     def _auto_accepted(self) -> tuple[str, ...]:
-        """Predicates whose facts go into the graph without review: only declared ones, and only in mode on."""
+        """Predicates whose facts go into the graph without review: the declared ones in mode ``on``."""
         return self.predicates.names if self._mode == "on" else ()
 
     def _finish_by_rules(self, pending: Pending) -> None:

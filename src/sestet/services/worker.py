@@ -27,8 +27,8 @@ class Worker:
     ) -> None:
         """``step`` does one piece of work and returns False if there was none.
 
-        ``grace``: seconds that ``close`` waits for the current step. ``pause``: seconds to wait after a failed
-        step, doubled with each failure in a row.
+        ``grace``: seconds that ``close`` waits for the current step. ``pause``: seconds after a failed step,
+        doubled with each failure in a row.
         """
         self._name = name
         self._step = step

@@ -105,7 +105,7 @@ class ApprovalStore:
         # An unknown word must never become a standing grant.
         for word, known in ((decision, tuple(_STATES)), (scope, get_args(Scope))):
             if word not in known:
-                raise PersonError(f"'{word}' is no decision: it is one of {', '.join(known)}")
+                raise PersonError(f"'{word}' is not a decision; use one of {', '.join(known)}")
         now = time.time()
         with self._database.transaction():
             question = self.get(approval_id)

@@ -8,7 +8,7 @@ def pdf(pages: Sequence[str], *, packed: bool = False) -> bytes:
     """A PDF with one line of text for each line of a page."""
     objects: list[bytes] = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
-        b"",  # the pages, once they are numbered
+        b"",  # replaced by the pages below
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     kids: list[int] = []
@@ -30,7 +30,7 @@ def pdf(pages: Sequence[str], *, packed: bool = False) -> bytes:
 
 
 def bomb(size: int) -> bytes:
-    """A PDF whose only page unpacks to so many bytes."""
+    """A PDF whose only page unpacks to ``size`` bytes."""
     content = zlib.compress(b"(x) Tj " * (size // 7), 9)
     return _file(
         [
@@ -60,6 +60,6 @@ def _escaped(text: str) -> str:
 
 
 def words(number: int, word: str = "word") -> str:
-    """So many words in sentences of ten."""
+    """``number`` words in sentences of ten."""
     sentences = (" ".join([word] * min(10, number - start)) + "." for start in range(0, number, 10))
     return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""Chunks: neither too long nor too short, cut where it hurts least."""
+"""Chunks: the limits of their size, and where they are cut."""
 
 import re
 
@@ -12,7 +12,7 @@ from sestet.services.documents.readers import read_markdown
 
 from .papers import words
 
-# Headings of the blocks of a chunk are joined with the overlap of the chunk before: a little may come on top.
+# The overlap with the chunk before and trailing headings may add a few words.
 ROOM = MOST_WORDS + OVERLAP_WORDS
 
 

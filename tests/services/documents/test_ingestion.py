@@ -1,4 +1,4 @@
-"""Ingesting: what is stored is what the files say, each whole, whatever happens in between."""
+"""Ingestion: the stored documents equal the files, and each document is stored whole."""
 
 import ctypes
 import os
@@ -119,7 +119,7 @@ def test_what_is_not_worth_reading_is_named_with_the_reason(store: DocumentStore
         ".env": "hidden",
         ".git": "hidden",
         ".venv": "hidden",
-        "node_modules": "made by machines",
+        "node_modules": "generated",
         "server.pem": "a key or certificate",
         "a.bin": "binary",
         "empty.md": "empty",
@@ -149,7 +149,7 @@ def test_a_broken_file_is_named_and_the_others_are_read(store: DocumentStore, sh
     named = {Path(path).name: reason for path, reason in summary.broken}
     assert named.keys() == {"broken.pdf", "scan.pdf"}
     assert named["broken.pdf"].startswith("it is damaged")
-    assert named["scan.pdf"] == "it holds no text; are its pages pictures?"
+    assert named["scan.pdf"] == "it has no text; its pages may be images"
 
 
 def test_a_file_that_breaks_later_keeps_what_was_read_of_it(store: DocumentStore, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_file_that_breaks_later_keeps_what_was_read_of_it(store: DocumentStore
 
 @contextmanager
 def bound_by_permissions() -> Generator[None]:
-    """Root may read everything, unless this thread lays down the two capabilities that let it."""
+    """Drop the two capabilities of this thread that let root read every file."""
     libc, overrides = ctypes.CDLL(None, use_errno=True), 0b110
     header, before = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
     assert libc.capget(header, before) == 0

@@ -1,4 +1,4 @@
-"""An ingest that is killed leaves whole files, and the next one goes on; two at once do each file once."""
+"""A killed ingestion leaves whole documents, and the next continues; two at once store each file once."""
 
 import os
 import signal
@@ -45,7 +45,7 @@ def start(database: Path, shelf: Path) -> "subprocess.Popen[str]":
 
 
 def whole(database: Path) -> int:
-    """How many documents there are; each has all of its chunks, and each chunk its passage."""
+    """The number of documents, after a check that each has all its chunks and passages."""
     opened = Database(database)
     rows = opened.execute(
         """SELECT path, count(*), count(passages.id) FROM documents
@@ -108,7 +108,7 @@ def test_a_file_that_another_process_has_stored_meanwhile_is_not_stored_twice(tm
     note.write_text("tea\n", encoding="utf-8")
     first, second = Database(tmp_path / "sestet.db"), Database(tmp_path / "sestet.db")
     slow = DocumentStore(second)
-    slow.digest_of = _answering_none_once(slow)  # it looked before the other one was done
+    slow.digest_of = _answering_none_once(slow)  # it checked before the other one was done
 
     Ingestion(DocumentStore(first)).run([note])
 

@@ -1,4 +1,4 @@
-"""What the readers make of files: blocks with their headings and their places."""
+"""The readers: blocks with their headings and places."""
 
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO

@@ -1,4 +1,4 @@
-"""HTML and PDF are read in a process of its own: nothing in a file makes the reader hang, swell or fall."""
+"""HTML and PDF are read in a child process: no file makes the parent hang, grow or crash."""
 
 import io
 import os
@@ -63,11 +63,11 @@ def test_the_process_that_reads_a_strangers_file_has_no_keys_in_its_environment(
 
 
 def _children() -> set[str]:
-    """The processes that this one has started."""
+    """The ids of this process's children."""
     mine: set[str] = set()
     for file in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):
-            # Behind the name, which is in brackets: the state, and the parent.
+            # After the name in brackets come the state and the parent's id.
             if file.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
                 mine.add(file.parent.name)
     return mine

@@ -13,14 +13,14 @@ Vector = list[float]
 
 @dataclass
 class Answer:
-    """What the server says next: a status, and a body."""
+    """The status and body of the next answer."""
 
     status: int = 200
     body: str = ""
 
 
 def letters(text: str) -> Vector:
-    """A vector that a person can check: how often each of the first letters stands in the text."""
+    """A vector that is easy to check: the counts of the first letters in the text."""
     return [float(text.lower().count(letter)) for letter in "abcdefgh"]
 
 
@@ -68,7 +68,7 @@ def serving() -> Generator[EmbeddingServer]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    # A client that gave up has closed the connection; that is its right.
+    # A client that timed out has closed the connection.
     server.handle_error = lambda request, client_address: None
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()

@@ -1,4 +1,4 @@
-"""Vectors from a server: what is sent, what is taken, and what is said when it fails."""
+"""Vectors from a server: requests, accepted answers, and errors."""
 
 import json
 import math
@@ -65,11 +65,11 @@ def test_a_text_without_meaning_has_a_vector_of_zeros(server: EmbeddingServer) -
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (400, "text", "does not accept the request"),
+        (400, "text", "rejects the request"),
         (401, "lasting", "refuses the key; see embedding.apiKey"),
         (403, "lasting", "refuses the key; see embedding.apiKey"),
         (404, "lasting", "knows no such address or model; see embedding.baseUrl and embedding.model"),
-        (413, "text", "finds the request too large"),
+        (413, "text", "rejects the request as too large"),
         (429, "passing", "asks for fewer requests"),
         (500, "passing", "answers with status 500"),
         (503, "passing", "answers with status 503"),

@@ -1,4 +1,4 @@
-"""Giving passages their vectors: whatever happens on the way, each has one in the end, and of one space."""
+"""The embedding index: after any failure every passage gets one vector, in one space."""
 
 import asyncio
 import sqlite3
@@ -84,7 +84,7 @@ async def test_another_provider_embeds_everything_anew_and_spaces_are_never_mixe
     await first.catch_up()
     assert second.pending() == 70
 
-    await second.step()  # and it is half way through
+    await second.step()  # stopped half way
     assert {space for _, space in stored(database)} == {first.space, second.space}
     by_first = await first.nearest("bad egg", 100, lambda collection, session_id: True)
     by_second = await second.nearest("bad egg", 100, lambda collection, session_id: True)

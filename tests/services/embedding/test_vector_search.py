@@ -1,4 +1,4 @@
-"""The nearest vectors: the copy in memory always says what the table says."""
+"""Vector search: the copy in memory always equals the table."""
 
 import struct
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def anywhere(collection: str, session_id: str) -> bool:
 
 
 class Table:
-    """Passages with vectors of one's choice."""
+    """Passages with given vectors."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -125,7 +125,7 @@ def test_after_any_changes_the_copy_answers_like_a_fresh_one(
             there[shared.add(*vector)] = vector
             bare.append(keep(shared.database, "waits for its vector"))
         elif move == "late" and bare:
-            # An older passage may get its vector after a younger one.
+            # An older passage may get its vector after a newer one.
             passage_id = bare.pop(number % len(bare))
             shared.store.add(SPACE, [(passage_id, packed(*EAST))])
             there[passage_id] = EAST

@@ -1,4 +1,4 @@
-"""Conversations that have been, written into a journal as turns write them."""
+"""Past conversations, written into a journal as turns write them."""
 
 import secrets
 

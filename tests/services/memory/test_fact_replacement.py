@@ -1,4 +1,4 @@
-"""Which facts replace which: what is certain enough, and what is not."""
+"""Which facts a new fact replaces, and which it does not."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Export and import: everything comes back, and one bad line leaves everything as it was."""
+"""Export and import: all memories come back, and one bad line imports nothing."""
 
 import json
 from pathlib import Path
@@ -82,20 +82,20 @@ GOOD = {"id": "m1", "sort": "fact", "text": "I like tea", "at": 1.5}
         ("[]", "line 3: expected object"),
         ('{"id": "m2"}', "line 3: .*sort"),
         (json.dumps({**GOOD, "id": "m2", "sort": "thought"}), "line 3: sort"),
-        (json.dumps({**GOOD, "id": "m2", "text": " "}), "line 3: 'text' has 1 to"),
+        (json.dumps({**GOOD, "id": "m2", "text": " "}), "line 3: 'text' must have 1 to"),
         (json.dumps({**GOOD, "id": "m2", "at": -1}), "line 3: at"),
         (json.dumps({**GOOD, "id": "m2", "at": "today"}), "line 3: at"),
         (json.dumps({**GOOD, "id": "m2", "at": 1e12}), "line 3: at must be at most"),
         (json.dumps({**GOOD, "id": "m2", "at": 10**400}), "line 3: at must be at most"),
         ("[" * 100_000, "line 3: not JSON"),
-        (json.dumps({**GOOD, "id": "o2"}), "line 3: the id of a fact begins with 'm'"),
-        (json.dumps(GOOD), "line 3: 'm1' stands in line 1 already"),
+        (json.dumps({**GOOD, "id": "o2"}), "line 3: the id of a fact must begin with 'm'"),
+        (json.dumps(GOOD), "line 3: 'm1' is already in line 1"),
         (json.dumps({**GOOD, "id": "m2", "used_by": ["m9"]}), "line 3: 'm2' refers to 'm9'"),
         (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["o9"]}), "line 3: 'r2' refers"),
         (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["m1"]}), "cannot refer to 'm1'"),
         (json.dumps({**GOOD, "id": "r2", "sort": "reflection", "rests_on": ["r2"]}), "cannot refer to 'r2'"),
         (json.dumps({**GOOD, "id": "m2", "colour": 1}), "line 3: .*colour"),
-        (json.dumps({**GOOD, "id": "m2", "text": "\ud800"}), "line 3: it holds characters that are not text"),
+        (json.dumps({**GOOD, "id": "m2", "text": "\ud800"}), "line 3: it has characters that cannot be"),
         (json.dumps({**GOOD, "id": "m2", "used_by": ["m2"]}), "line 3: 'm2' cannot refer to 'm2'"),
     ],
 )

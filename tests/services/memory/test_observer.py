@@ -1,4 +1,4 @@
-"""The observer: what becomes of messages, when, and that nothing is lost or doubled by a crash."""
+"""The observer: what it makes of messages, when, and that a crash loses or repeats nothing."""
 
 import asyncio
 import shutil
@@ -162,7 +162,7 @@ async def test_what_a_stranger_may_have_written_stays_apart_and_untrusted(
         "They like tea.": False,
         "They want mail.": True,
     }
-    # It named a turn that it had not been shown, to look like the person.
+    # The model named a turn that it had not been shown, to look trusted.
     assert store.observations(1)[0].label == STRANGE
 
 
@@ -236,11 +236,11 @@ async def test_neither_years_of_failures_nor_a_clock_that_was_set_back_end_the_w
 
 
 class Killed(BaseException):
-    """The process is gone: nothing that follows is done."""
+    """Stands for the death of the process."""
 
 
 class DyingDatabase(Database):
-    """Dies at a statement, before it or after it, and stays dead."""
+    """Dies before or after a statement, and stays dead."""
 
     def __init__(self, path: Path) -> None:
         self.left = NEVER
@@ -294,7 +294,7 @@ async def test_a_crash_at_any_statement_loses_and_doubles_nothing(tmp_path: Path
 
 
 class BadDisk(Database):
-    """One statement fails, as on a disk that is full for a moment."""
+    """One statement fails, as on a disk that is full for a short time."""
 
     def __init__(self, path: Path) -> None:
         self.left = NEVER
@@ -409,7 +409,7 @@ def test_three_processes_on_one_file_do_the_work_once(tmp_path: Path) -> None:
 async def test_a_mark_that_somebody_else_has_moved_is_not_moved_again(
     database: Database, locks: SessionLocks
 ) -> None:
-    """Even if the lock did not hold, such as on a strange file system."""
+    """Even if the lock does not work, as on some network file systems."""
     say(database, "I like green tea more than black tea, really")
     marks = ObservationProgress(database, Journal(database))
     batch = marks.unobserved("s1", 40)
@@ -451,7 +451,7 @@ async def test_the_label_of_a_reflection_is_the_join_of_its_sources(
 
 
 def test_a_database_from_before_has_its_conversations_marked_as_observed(tmp_path: Path) -> None:
-    """Nobody expects a new version to read years of conversations, and to pay a model for it."""
+    """An update must not send years of conversations to a paid model."""
     from sestet.storage import migrations
 
     path = tmp_path / "old.db"

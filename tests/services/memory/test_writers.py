@@ -1,4 +1,4 @@
-"""Who writes observations: rules that take sentences, and a model that is read tolerantly."""
+"""The writers of observations: rules that copy sentences, and a model with lenient parsing."""
 
 import pytest
 

@@ -1,1 +1,1 @@
-"""What all rooms share: the reader of plaques, and the fragments added to every specialist's prompt."""
+"""Shared by all rooms: the reader of plaques, checks of arguments, and fragments of every prompt."""

@@ -1,4 +1,4 @@
-"""How the tools of several rooms take text from a model and write dates for the person."""
+"""Checks of the text arguments that tools get from a model."""
 
 import re
 
@@ -11,12 +11,12 @@ _ID_LENGTH = 18
 
 
 def given(value: str, name: str, most: int = 500) -> str:
-    """An argument as one tidy line; a ToolError when nothing is left of it, or too much."""
+    """An argument on one line; raise ToolError if it is empty or too long."""
     return checked(" ".join(value.split()), name, most)
 
 
 def checked(text: str, name: str, most: int) -> str:
-    """The text as it stands, if there is any, if it is not too long, and if it can be stored at all."""
+    """The text without outer whitespace; raise ToolError if it is empty, too long or not storable."""
     text = text.strip()
     if not text:
         raise ToolError(f"'{name}' is empty")
@@ -25,7 +25,7 @@ def checked(text: str, name: str, most: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise ToolError(f"'{name}' holds characters that are not text") from error
+        raise ToolError(f"'{name}' has characters that cannot be stored") from error
     return text
 
 
@@ -36,9 +36,9 @@ def number_of(wanted: str, letter: str) -> int | None:
 
 
 def origin_of(call: CallInfo, text: str) -> Origin:
-    """Where a text comes from that a call stores: what stands in the person's message as it is, is theirs.
+    """The origin of a text that a call stores. A text that the person's message contains verbatim is trusted.
 
-    Whatever else was read before it, nobody else has written it.
+    It stays trusted even if the agent has read untrusted text before.
     """
     said = " ".join(call.words.casefold().split())
     if re.search(rf"(?<!\w){re.escape(text.casefold())}(?!\w)", said):

@@ -1,4 +1,4 @@
-"""Remembering what the person tells, recalling it, and taking it back."""
+"""Tools to remember, recall, update and forget facts about the person."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -14,7 +14,7 @@ from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
 _FACT_LENGTH = 2_000
-#: How many stored facts are compared before a new one is added.
+#: The number of stored facts that a new one is compared with.
 _COMPARED = 20
 _ID = "Its id, such as m3"
 
@@ -23,7 +23,7 @@ _ID = "Its id, such as m3"
     risk="safe",
     reads=(),
     effect="local",
-    # The fact is its own key: what is already remembered is not stored again.
+    # The fact is its own key: a known fact is not stored again.
     recovery="keyed",
     examples=(
         "remember that {fact}",
@@ -108,7 +108,7 @@ async def memory_recall(
     risk="safe",
     reads=(),
     effect="local",
-    # The new fact is its own key, as in remembering.
+    # The new fact is its own key, as in memory_remember.
     recovery="keyed",
     examples=(
         "change memory {memory} to {fact}",
@@ -145,12 +145,12 @@ async def memory_update(
 
 
 @tool(
-    # It cannot be undone, so a person sees the words before they are gone.
+    # It cannot be undone, so a person approves the exact words first.
     risk="guarded",
-    # Where no fact has these words, it shows those that are like it.
+    # If no fact has these words, the error shows similar facts.
     reads=("untrusted", "private"),
     effect="local",
-    # What is gone is not found, and says so.
+    # A second call finds no such fact and says so.
     recovery="keyed",
     examples=(
         "forget that {words}",
@@ -176,8 +176,8 @@ async def memory_forget(
     candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
     row = next((row for row in candidates if _comparable(row.text) == _comparable(words)), None)
     if row is None:
-        near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "nothing like it"
-        raise ToolError(f"no fact reads {words!r} word for word. Remembered is: {near}")
+        near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "none"
+        raise ToolError(f"no fact has exactly the words {words!r}. Similar facts: {near}")
     done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
     with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
     again = [f"It had replaced {name}, which counts again" for name in done.counts_again]
@@ -207,7 +207,7 @@ def _updated(row: MemoryRow) -> str:
 
 
 def _told(call: CallInfo, done: str, replaced_rows: Sequence[MemoryRow]) -> Labelled:
-    """What was done, with the facts that it replaced: whoever sees their words has read them."""
+    """The result with the replaced facts, whose labels count because their words are shown."""
     labels = [row.label for row in replaced_rows]
     label = stored_label(f"memory of {call.agent}", labels) if labels else CLEAN
     return Labelled("\n".join((done, *map(_replaced_line, replaced_rows))), label)

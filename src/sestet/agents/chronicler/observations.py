@@ -1,4 +1,4 @@
-"""Noting what happened and summing it up, and looking at both."""
+"""Tools to record and list observations and reflections."""
 
 from typing import Annotated
 
@@ -140,7 +140,7 @@ async def reflect_summary(
     summary = given(summary, "summary", _TEXT_LENGTH)
     rows = [_require(store, wanted) for wanted in observations.replace(",", " ").split()[:_MOST_SOURCES]]
     if not rows:
-        raise ToolError("a summary rests on observations: list them first, and name their ids")
+        raise ToolError("a summary needs observations: list them first, and name their ids")
     label = stored_label(f"reflect_summary of {call.agent}", (row.label for row in rows))
     row = next((r for r in store.reflections(_MOST_SOURCES) if r.text == summary), None)
     if row is None or row.turn_id != call.turn_id:

@@ -1,4 +1,4 @@
-"""Facts that are linked with each other: adding them, asking for them, following them, taking them out."""
+"""Tools to add, query, follow and remove facts of the graph."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -197,7 +197,7 @@ async def graph_add(
 
 
 @tool(
-    # What is removed is gone for good, so the person has to say yes.
+    # Removing a fact cannot be undone, so the person approves it.
     risk="guarded",
     reads=("untrusted", "private"),
     effect="local",
@@ -244,9 +244,9 @@ def _declared(predicates: Predicates, name: str, also: Iterable[str] = ()) -> st
 
 
 def _known(graph: GraphStore, predicates: Predicates, name: str) -> str:
-    """A predicate that is declared, or that some fact was stored with when it was."""
+    """A predicate that is declared now, or that a stored fact has."""
     name = given(name, "predicate", 100)
-    # Counting what is in use takes a moment, and is needed for a strange name alone.
+    # Counting the used predicates takes time, and only an undeclared name needs it.
     return _declared(predicates, name, () if predicates.knows(name) else graph.used_predicates())
 
 

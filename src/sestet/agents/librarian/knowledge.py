@@ -1,4 +1,4 @@
-"""Keeping knowledge, and finding it again."""
+"""Tools to save and search knowledge entries."""
 
 from collections.abc import Iterable
 from typing import Annotated
@@ -104,7 +104,7 @@ class Entry(Values):
 
 
 def entry_of(content: str, key: str, tags: Iterable[str]) -> Entry:
-    """An entry as it may be saved: with a title, within the limits, its tags in lower case and each once."""
+    """A checked entry: with a key, within the limits, with unique tags in lower case."""
     content = checked(content, "content", _CONTENT_LENGTH)
     key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
     kept = tuple(dict.fromkeys(given(tag, "tags", _TAG_LENGTH).lower() for tag in tags))
@@ -121,7 +121,7 @@ def _first_words(content: str) -> str:
     words = " ".join(content.split())
     if len(words) <= _DERIVED_KEY_LENGTH:
         return words.rstrip(".")
-    # The fingerprint keeps two texts that begin alike from replacing each other.
+    # The fingerprint keeps two texts with the same beginning apart.
     from hashlib import sha256
 
     fingerprint = sha256(content.encode()).hexdigest()[:8]

@@ -1,4 +1,4 @@
-"""Lessons: keeping what helped, and finding it when the same happens again."""
+"""Tools to save and search lessons."""
 
 from typing import Annotated
 
@@ -45,7 +45,7 @@ async def save_learning(
     row = learnings.save(trigger, fix, cause, call.origin)
     if row.turn_id == call.turn_id:
         return Labelled(f"Lesson saved: {_show(row)}", CLEAN)
-    # Its cause may be in other words than those of this call.
+    # The stored cause may come from another call, so its label counts.
     known = f"Already known since {day(row.created_at)}: {_show(row)}"
     return Labelled(known, stored_label("the lessons", [row.label]))
 

@@ -1,4 +1,4 @@
-"""Retrieving passages from all that was kept."""
+"""A tool to retrieve passages from all collections."""
 
 from collections.abc import Sequence
 from typing import Annotated

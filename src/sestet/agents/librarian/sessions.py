@@ -1,4 +1,4 @@
-"""Finding what was said in past conversations."""
+"""A tool to search past conversations."""
 
 import re
 from typing import Annotated
@@ -51,7 +51,7 @@ async def search_sessions(
 
 
 def _around(text: str, query: str) -> str:
-    """One line: the whole text, or the part of a long one that holds one of the words."""
+    """The text on one line, or the part of a long text around one of the words."""
     line = " ".join(text.split())
     if len(line) <= _SHOWN:
         return line

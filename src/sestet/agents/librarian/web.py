@@ -1,4 +1,4 @@
-"""Searching the web, where the owner has set an endpoint for it."""
+"""A tool to search the web, if the settings name an endpoint."""
 
 import asyncio
 from typing import Annotated
@@ -14,8 +14,8 @@ _RESULTS = 8
 @tool(
     risk="safe",
     reads=("untrusted",),
-    # The query leaves the machine. The owner's settings choose the receiver, so no argument is a target that
-    # could be known: after something untrusted was read, the query itself has to stand in the person's words.
+    # The query leaves the machine, and the settings choose the receiver. So the query itself is the target:
+    # after untrusted text was read, it must be in the person's own words.
     effect="external",
     targets=("query",),
     recovery="pure",

@@ -1,4 +1,4 @@
-"""Looking at files: list, read and search in the working directory."""
+"""Tools to list, read and search files of the working directory."""
 
 import asyncio
 from typing import Annotated
@@ -6,10 +6,10 @@ from typing import Annotated
 from sestet.core.tool import tool
 from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, Match, Matches, human_size
 
-# What would move a terminal's cursor becomes its picture (U+2400 and up); tabs and line ends stay.
+# Control characters become visible symbols (U+2400 and up), so that they cannot move a terminal's cursor.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _VISIBLE = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-# Joins emoji into one, and hides nothing.
+# Joins emoji into one; it hides no text.
 _JOINER = "\u200d"
 
 
@@ -189,7 +189,7 @@ def _show_match(match: Match) -> str:
 
 
 def _show_name(name: str) -> str:
-    """A name on one line, in quotes and escaped where it could be mistaken for something else."""
+    """A name on one line, quoted and escaped if it could be mistaken for other text."""
     plain = name == name.strip() and name.replace(_JOINER, "").isprintable()
     return name if plain else repr(name)
 

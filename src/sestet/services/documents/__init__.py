@@ -1,1 +1,1 @@
-"""Documents: finding files, reading them as blocks, cutting blocks into chunks, keeping what changed."""
+"""Documents: find files, read them as blocks, cut blocks into chunks, store what changed."""

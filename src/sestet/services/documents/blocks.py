@@ -1,4 +1,4 @@
-"""What a reader makes of a file: blocks of text, in order, each with its headings and its place."""
+"""Blocks: the pieces of text that a reader makes of a file, each with its headings and place."""
 
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple, TypeAlias
@@ -8,7 +8,7 @@ from sestet.core.errors import SestetError
 BlockKind: TypeAlias = Literal["prose", "code", "heading"]
 DocumentKind: TypeAlias = Literal["markdown", "text", "code", "html", "pdf"]
 
-#: No block and no line is ever longer: memory stays flat, whatever a file holds.
+#: The most characters of a block or line, so that memory stays flat for any file.
 LONGEST = 64_000
 
 
@@ -22,17 +22,17 @@ class Block(NamedTuple):
 
 
 class BrokenFileError(SestetError):
-    """A file that cannot be read as what it seems to be; the text says why."""
+    """A file that cannot be read as its kind; the text says why."""
 
 
 class Headings:
-    """The headings above the place where a reader stands."""
+    """The headings above the current place of a reader."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
 
     def enter(self, level: int, title: str) -> None:
-        """Go on below this heading, and leave those of its own level and of deeper ones."""
+        """Enter a heading, and leave headings of the same or a deeper level."""
         self._open = [(other, text) for other, text in self._open if other < level]
         self._open.append((level, " ".join(title.split())[:200]))
 
@@ -42,7 +42,7 @@ class Headings:
 
 
 class Gathered:
-    """Lines that are still growing into a block."""
+    """Lines collected for the next block."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -60,7 +60,7 @@ class Gathered:
         return self._length >= LONGEST
 
     def take(self, headings: tuple[str, ...], kind: BlockKind = "prose") -> Iterator[Block]:
-        """The block of these lines, if they hold anything, and begin anew."""
+        """Yield the collected lines as a block unless they are empty, and start over."""
         text = "".join(self.lines).rstrip()
         place = self.place
         self.lines, self._length = [], 0
@@ -69,7 +69,7 @@ class Gathered:
 
 
 def numbered(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1; one that came in several parts keeps its number."""
+    """Lines with their numbers from 1; the parts of a long line share its number."""
     number, whole = 0, True
     for line in lines:
         number += whole

@@ -1,4 +1,4 @@
-"""Cuts blocks into chunks: long enough to say something, short enough to be about one thing."""
+"""Cuts blocks into chunks of 120 to 300 words."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -8,14 +8,14 @@ from sestet.services.documents.blocks import Block, BlockKind
 
 LEAST_WORDS = 120
 MOST_WORDS = 300
-#: How much of the last sentence goes on into the next chunk.
+#: A last sentence of at most this many words is repeated in the next chunk.
 OVERLAP_WORDS = 30
-#: A language without spaces, or a line of data, is measured by its letters.
+#: Text without spaces is measured by its letters.
 _LETTERS_A_WORD = 8
 
 _LINE = re.compile(r"\n")
 _SPACE = re.compile(r"\s")
-#: Where a block that is too long is cut, the best places first.
+#: Where to cut a block that is too long, the best places first.
 _CUTS: dict[BlockKind, tuple[re.Pattern[str], ...]] = {
     "prose": (re.compile(r"(?<=[.!?…])[\"'”’)\]]*\s+|(?<=[。！？])"), _LINE, _SPACE),  # noqa: RUF001 - East Asian
     "code": (re.compile(r"\n[ \t]*\n(?=\S)"), re.compile(r"\n[ \t]*\n"), _LINE, _SPACE),
@@ -36,7 +36,7 @@ def count_words(text: str) -> int:
 
 
 def cut_chunks(blocks: Iterable[Block], *, by_page: bool = False) -> Iterator[Chunk]:
-    """Chunks of 120 to 300 words, as far as the text allows; a section that is shorter joins the next."""
+    """Chunks of 120 to 300 words where the text allows it; a shorter section joins the next."""
     held: list[Block] = []
     words = 0
     for block in _short_enough(blocks, by_page):
@@ -59,7 +59,7 @@ def _chunk(blocks: list[Block]) -> Iterator[Chunk]:
 
 
 def _before_headings(blocks: list[Block]) -> int:
-    """How many blocks stand before the headings at the end, which belong to what follows; if any do."""
+    """The number of blocks before trailing headings, which belong to the next chunk."""
     count = len(blocks)
     while count and blocks[count - 1].kind == "heading":
         count -= 1
@@ -67,7 +67,7 @@ def _before_headings(blocks: list[Block]) -> int:
 
 
 def _overlap(last: Block, following: Block) -> list[Block]:
-    """The last sentence once more, where prose goes on in the same section."""
+    """The last sentence again, if prose continues in the same section."""
     if last.kind != "prose" or following.kind != "prose" or last.headings != following.headings:
         return []
     start = 0
@@ -76,14 +76,14 @@ def _overlap(last: Block, following: Block) -> list[Block]:
     sentence = last.text[start:].strip()
     if not start or count_words(sentence) > OVERLAP_WORDS:
         return []
-    # The place of a chunk is that of what is new in it.
+    # The place of a chunk is the place of its new text.
     return [last._replace(text=sentence, place=following.place)]
 
 
 def _short_enough(blocks: Iterable[Block], by_page: bool) -> Iterator[Block]:
     for block in blocks:
         for start, text in _divide(block.text, 0, _CUTS[block.kind]):
-            # Lines are counted inside a block as well; a page is a page.
+            # A place by line moves inside the block; a place by page does not.
             lines = 0 if by_page else block.text.count("\n", 0, start)
             text = text.strip("\n") if block.kind == "code" else text.strip()
             if text.strip():
@@ -91,7 +91,7 @@ def _short_enough(blocks: Iterable[Block], by_page: bool) -> Iterator[Block]:
 
 
 def _divide(text: str, start: int, cuts: tuple[re.Pattern[str], ...]) -> Iterator[tuple[int, str]]:
-    """Parts of at most ``MOST_WORDS`` with their offsets, cut at the best places that are near enough."""
+    """Parts of at most ``MOST_WORDS`` with their offsets, cut at the best possible places."""
     if count_words(text) <= MOST_WORDS:
         yield start, text
         return

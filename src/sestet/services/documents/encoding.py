@@ -1,10 +1,10 @@
-"""Bytes as text, whatever they were written with."""
+"""Guesses the encoding of a file."""
 
 import codecs
 from typing import BinaryIO
 
 _HEAD_BYTES = 65_536
-#: The longer ones first: one begins with the other.
+#: Longer marks first, since the UTF-32 mark begins with the UTF-16 mark.
 _MARKS = (
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -15,13 +15,13 @@ _MARKS = (
 
 
 def guess_encoding(stream: BinaryIO) -> str:
-    """By its mark or its bytes; what is not UTF-8 is taken for Windows' Latin."""
+    """The encoding by byte order mark, else UTF-8, else Windows-1252."""
     head = stream.read(_HEAD_BYTES)
     stream.seek(0)
     if mark := _by_mark(head):
         return mark
     try:
-        # A character that the end of the head cuts in two is no mistake.
+        # Incremental, since the head may end inside a character.
         codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return "cp1252"

@@ -1,4 +1,4 @@
-"""Finds the files below a path that are worth reading, and says why others are not."""
+"""Finds the files below a path to ingest, and gives a reason for each skipped one."""
 
 import os
 import re
@@ -13,12 +13,12 @@ from sestet.services.documents.encoding import is_binary
 from sestet.services.files import SKIPPED, human_size
 from sestet.services.safe_open import MAX_DEPTH, READ_FLAGS
 
-#: Directories that hold what machines wrote; those whose names begin with a dot are skipped anyway.
-_MADE_BY_MACHINES = SKIPPED | {"venv", "site-packages", "bower_components"}
-#: Keys and certificates: nobody wants to find them by a search.
+#: Directories with generated files; hidden directories are skipped anyway.
+_GENERATED_DIRECTORIES = SKIPPED | {"venv", "site-packages", "bower_components"}
+#: Keys and certificates must not turn up in a search.
 _SECRETS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks")
-#: Text that nobody reads.
-_UNREAD = (".svg", ".map", ".lock", ".min.js", ".min.css", ".ipynb")
+#: Generated text files.
+_GENERATED_FILES = (".svg", ".map", ".lock", ".min.js", ".min.css", ".ipynb")
 _HEAD_BYTES = 8_192
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MEGABYTE = 1_000_000
@@ -46,14 +46,14 @@ _KINDS: dict[str, DocumentKind] = {
 
 
 class FoundFile(NamedTuple):
-    """A name in the tree: a file that may be read, or something with the reason why it is not."""
+    """A file to read, or a path with the reason why it is skipped."""
 
     path: str
     skipped: str = ""
-    #: The directory, held open, and the name in it: what happens to the path meanwhile leads nowhere else.
+    #: The open directory and the name in it, so that a changed path cannot lead elsewhere.
     directory: int | None = None
     name: str = ""
-    #: It could not even be looked at.
+    #: The path could not be examined.
     broken: bool = False
 
 
@@ -64,20 +64,20 @@ class OpenedDocument(NamedTuple):
 
 
 class SkippedFileError(Exception):
-    """Not a document; the text says why."""
+    """The file is not a document; the text says why."""
 
 
 def printable(path: str) -> str:
-    """A path as one line of text: names that are not UTF-8 can be neither stored nor shown as they are.
+    """A path as one line of text. Bytes that are not UTF-8 are escaped, since they cannot be stored.
 
-    A name with a line break would pass for more than a name wherever it is shown, to a person or a model.
+    Line breaks are escaped too: a person or a model could take the second line for other text.
     """
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def find_files(path: Path) -> Iterator[FoundFile]:
-    """A file itself, or everything below a directory in the order of names. Links are not followed."""
+    """The file itself, or everything below a directory, ordered by name. Links are not followed."""
     if not path.is_dir():
         if path.exists():
             yield FoundFile(str(path), name=str(path))
@@ -107,7 +107,7 @@ def find_files(path: Path) -> Iterator[FoundFile]:
 
 @contextmanager
 def open_file(found: FoundFile) -> Generator[OpenedDocument]:
-    """The file for reading, and what kind it is; a ``SkippedFileError`` when it is no document."""
+    """Open a file and tell its kind; raise ``SkippedFileError`` if it is not a document."""
     descriptor = os.open(found.name, READ_FLAGS, dir_fd=found.directory)
     with open(descriptor, "rb") as stream:
         state = os.fstat(descriptor)
@@ -136,8 +136,8 @@ def _kind(name: str, head: bytes) -> DocumentKind:
 def _reason_against_directory(name: str, parent: int) -> str:
     if name.startswith("."):
         return "hidden"
-    if name in _MADE_BY_MACHINES:
-        return "made by machines"
+    if name in _GENERATED_DIRECTORIES:
+        return "generated"
     return "a link" if _is_link(name, parent) else ""
 
 
@@ -146,8 +146,8 @@ def _reason_against_file(name: str, parent: int) -> str:
         return "hidden"
     if name.lower().endswith(_SECRETS):
         return "a key or certificate"
-    if name.lower().endswith(_UNREAD):
-        return "made by machines"
+    if name.lower().endswith(_GENERATED_FILES):
+        return "generated"
     return "a link" if _is_link(name, parent) else ""
 
 
@@ -155,4 +155,4 @@ def _is_link(name: str, parent: int) -> bool:
     try:
         return stat.S_ISLNK(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)
     except OSError:
-        return False  # opening it will say what is wrong
+        return False  # opening the file will raise the error

@@ -1,4 +1,4 @@
-"""Brings what is stored of documents in step with the files: the new, the changed, the vanished."""
+"""Updates the stored documents from the files: new, changed and removed ones."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
@@ -23,20 +23,22 @@ from sestet.services.documents.readers import read_code, read_markdown, read_tex
 from sestet.services.documents.sandbox import SandboxedReader
 from sestet.storage.documents import DocumentStore, StoredChunk
 
-#: Goes into every digest: a new way of reading or cutting makes every file a changed one.
+#: Part of every digest. Raise it when reading or chunking changes, so that every file is read again.
 _EDITION = b"1"
 _PIECE = 1_048_576
 _READERS = {"markdown": read_markdown, "text": read_text, "code": read_code}
 
 
 class FileProblem(NamedTuple):
+    """A file that was not stored, and why."""
+
     path: str
     reason: str
 
 
 @dataclass(slots=True)
 class IngestionSummary:
-    """What became of every file."""
+    """What happened to the files of a run."""
 
     added: int = 0
     changed: int = 0
@@ -48,7 +50,7 @@ class IngestionSummary:
 
 
 class IngestionProgress(NamedTuple):
-    """One file of so many is done."""
+    """One file is done; ``done`` of ``total``."""
 
     path: str
     done: int
@@ -56,13 +58,13 @@ class IngestionProgress(NamedTuple):
 
 
 class Ingestion:
-    """One run over some paths. A file is stored whole or not at all, so that a run can end anywhere."""
+    """One run over some paths. Each file is stored in one transaction, so a run may stop anywhere."""
 
     def __init__(self, store: DocumentStore, reader: SandboxedReader | None = None) -> None:
         self._store = store
         self._reader = reader or SandboxedReader()
         self._summary = IngestionSummary()
-        #: Stored names that are not those of the files, which are not text.
+        #: Stored paths that differ from the file's path, because that is not UTF-8.
         self._renamed: set[str] = set()
 
     def run(
@@ -72,9 +74,9 @@ class Ingestion:
         prune: bool = False,
         watch: Callable[[IngestionProgress], None] | None = None,
     ) -> IngestionSummary:
-        """Read every file; with ``prune``, remove what was stored of files that are gone."""
+        """Read every file; with ``prune``, remove the documents of deleted files."""
         roots = [_root(path, prune) for path in paths]
-        # Two walks cost little, and keep no list of a million names.
+        # A second walk costs little, and avoids a list of a million names in memory.
         total = sum(not found.skipped for root in roots for found in find_files(root)) if watch else 0
         done = 0
         try:
@@ -115,7 +117,7 @@ class Ingestion:
             return
         number = self._store.replace(path, opened.kind, opened.size, digest, self._chunks(path, opened))
         if number is None:
-            self._summary.unchanged += 1  # another process was faster
+            self._summary.unchanged += 1  # another process stored it first
             return
         self._summary.chunks += number
         if known is None:
@@ -132,13 +134,13 @@ class Ingestion:
             source = f"{path} p. {chunk.place}" if by_page else f"{path}:{chunk.place}"
             yield StoredChunk(_title(name, chunk), _storable(chunk.text), source)
         if empty:
-            raise BrokenFileError("it holds no text" + ("; are its pages pictures?" if by_page else ""))
+            raise BrokenFileError("it has no text" + ("; its pages may be images" if by_page else ""))
 
     def _blocks(self, opened: OpenedDocument) -> Iterator[Block]:
         if (read := _READERS.get(opened.kind)) is None:
             return self._reader.read(opened.kind, opened.stream, opened.size)
         encoding = guess_encoding(opened.stream)
-        # It does not own the file, which whoever opened it closes.
+        # closefd=False: the caller closes the file.
         text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
         return read(iter(lambda: text.readline(LONGEST), ""))
 
@@ -153,7 +155,7 @@ class Ingestion:
 
 
 def _root(path: Path, prune: bool) -> Path:
-    """A path that the person gave, after its links: they may name a link, the walk does not follow any."""
+    """Resolve a path from the person. It may be a link; links below it are not followed."""
     try:
         resolved = path.resolve(strict=not prune)
     except (OSError, RuntimeError) as error:
@@ -177,5 +179,5 @@ def _title(name: str, chunk: Chunk) -> str:
 
 
 def _storable(text: str) -> str:
-    # Half characters and NULs can be stored by no database.
+    # SQLite stores neither lone surrogates nor NUL characters.
     return whole(text).replace("\0", " ")

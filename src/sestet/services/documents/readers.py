@@ -1,4 +1,4 @@
-"""Reads markdown, plain text and code, line by line."""
+"""Readers that turn markdown, plain text, code, HTML and PDF into blocks."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -18,13 +18,13 @@ from sestet.services.documents.blocks import (
 _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})")
 _HEADING = re.compile(r" {0,3}(?P<marks>#{1,6})(?P<title>[ \t].*)?$")
 _UNDERLINE = re.compile(r"(?P<mark>[=\-~^\"*+#])(?P=mark){2,}[ \t]*$")
-#: What markdown itself underlines headings with, and their levels.
+#: The marks that underline headings in markdown, and their levels.
 _MARKDOWN_LEVELS = {"=": 1, "-": 2}
-#: Lines that stand before a definition or end one, in most languages, and name nothing.
+#: Lines before or after a definition in most languages; they name nothing.
 _NAMELESS = re.compile(r"""(?:#|//|/\*|\*|--|;|@|<!--|"{3}|'{3}|[})\]]|end\b)""")
 _NAME_LENGTH = 80
 _DROPPED = frozenset({"script", "style", "nav", "noscript", "template", "svg", "iframe", "button", "select"})
-#: Where these begin, the text of the page goes on, whatever was left open before.
+#: These tags begin the text of a page, even if a dropped tag was not closed.
 _CONTENT = frozenset({"body", "main", "article", "h1"})
 _INLINE = frozenset(
     # One text is easier to read and to keep than a list of quoted words.
@@ -62,7 +62,7 @@ def read_markdown(lines: Iterable[str]) -> Iterator[Block]:
 
 
 def read_text(lines: Iterable[str]) -> Iterator[Block]:
-    """Paragraphs below underlined headings, as in reStructuredText; marks are as deep as they come late."""
+    """Paragraphs below underlined headings, as in reStructuredText; each new mark is one level deeper."""
     headings, gathered = Headings(), Gathered()
     levels: dict[str, int] = {}
     for number, line in numbered(lines):
@@ -76,7 +76,7 @@ def read_text(lines: Iterable[str]) -> Iterator[Block]:
 
 
 def read_code(lines: Iterable[str]) -> Iterator[Block]:
-    """Blocks that begin at the margin after an empty line: functions, classes, sections of settings."""
+    """Blocks that start at the margin after an empty line: functions, classes, sections of settings."""
     gathered, name, after_gap = Gathered(), "", True
     for number, line in numbered(lines):
         at_margin = not line[:1].isspace()
@@ -92,7 +92,7 @@ def read_code(lines: Iterable[str]) -> Iterator[Block]:
 
 
 def _without_marks(title: str) -> str:
-    """A heading's text without the marks that may close it. By hand: a pattern would try every space."""
+    """A heading without its closing marks. No regular expression: it would backtrack over spaces."""
     title = title.rstrip()
     text = title.rstrip("#")
     return text if text[-1:].isspace() else title
@@ -113,7 +113,7 @@ def _heading(level: int, line: str, gathered: Gathered, headings: Headings) -> I
 
 
 def _underlined(line: str, gathered: Gathered, levels: dict[str, int]) -> int:
-    """The level of the one line that was gathered, if this line makes it a heading; else 0."""
+    """The heading level of the one gathered line, if this line underlines it; else 0."""
     return levels.get(line[0], 0) if _is_title(line, gathered) else 0
 
 
@@ -171,7 +171,7 @@ class _Page(HTMLParser):
             self.finish()
 
     def finish(self) -> None:
-        """What was gathered is a block; whitespace means something in code alone."""
+        """Make a block of the gathered text; whitespace is kept in code only."""
         text = "".join(self._text)
         if self._kind != "code":
             lines = (" ".join(line.split()) for line in text.split("\n"))
@@ -185,7 +185,7 @@ class _Page(HTMLParser):
 
 
 def read_html(pieces: Iterable[str]) -> Iterator[Block]:
-    """The text of a page below its headings, without what is not said to the reader."""
+    """The text of a page below its headings, without scripts, styles and navigation."""
     page = _Page()
     for piece in pieces:
         page.feed(piece)
@@ -197,7 +197,7 @@ def read_html(pieces: Iterable[str]) -> Iterator[Block]:
 
 
 def read_pdf(stream: BinaryIO) -> Iterator[Block]:
-    """One block a page; pages without text, such as pictures of text, give none."""
+    """One or more blocks for each page; a page without text, such as a scan, gives none."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
@@ -217,5 +217,5 @@ def read_pdf(stream: BinaryIO) -> Iterator[Block]:
         raise BrokenFileError("it is nested too deeply") from None
     except PyPdfError as error:
         raise BrokenFileError(f"it is damaged: {error}") from error
-    except Exception as error:  # a damaged file makes the parser stumble anywhere
+    except Exception as error:  # the parser may raise anything for a damaged file
         raise BrokenFileError(f"it is damaged: {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
-"""Reads what can be made to hang or to swell, HTML and PDF, in a process of its own, with limits.
+"""Reads HTML and PDF in a child process with limits, since a crafted file can make a parser hang or grow.
 
-The parent sends a file's kind, size and bytes; the child answers with one JSON array a line: a block, or its
-last word about the file. A child that is silent for too long is killed, and the next file gets a new one.
+The parent sends a file's kind, size and bytes. The child answers with one JSON array a line: a block, or the
+final result. A child that is silent for too long is killed, and the next file gets a new child.
 """
 
 import json
@@ -18,22 +18,22 @@ from sestet.config.load import child_environment
 from sestet.services.documents.blocks import Block, BrokenFileError, DocumentKind
 
 _PIECE = 65_536
-#: No line of an answer is longer: a block has at most 64,000 characters, of at most 12 bytes as JSON.
+#: The most bytes of an answer's line: a block has 64,000 characters of at most 12 bytes as JSON.
 _MOST_LINE = 1_000_000
 
 
 class SandboxedReader:
-    """One child, started when the first file needs it."""
+    """One child process, started for the first file."""
 
     def __init__(self, *, silence: float = 20.0, seconds: float = 300.0, memory: int = 1_500_000_000) -> None:
-        """``silence``: how long the next block of a file may take; ``seconds``: how long the whole file."""
+        """``silence``: seconds that the next block may take; ``seconds``: that the whole file may take."""
         self._silence = silence
         self._seconds = seconds
         self._memory = memory
         self._child: subprocess.Popen[bytes] | None = None
 
     def read(self, kind: DocumentKind, stream: BinaryIO, size: int) -> Iterator[Block]:
-        """The blocks of a file. Whatever is wrong with it is a ``BrokenFileError``."""
+        """The blocks of a file; every failure is a ``BrokenFileError``."""
         give_up = time.monotonic() + self._seconds
         finished = False
         try:
@@ -50,7 +50,7 @@ class SandboxedReader:
                     raise BrokenFileError(str(answer[1]))
                 return
         finally:
-            # A child that was left in the middle of a file is of no use for another.
+            # A child that stopped in the middle of a file cannot read another one.
             if not finished:
                 self.close()
 
@@ -68,7 +68,7 @@ class SandboxedReader:
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._child is None or self._child.poll() is not None:
             self.close()
-            # -P: a file in the working directory must not be taken for a module.
+            # -P: no file of the working directory is imported as a module.
             command = [
                 sys.executable,
                 "-P",
@@ -76,7 +76,7 @@ class SandboxedReader:
                 "sestet.services.documents.sandbox_child",
                 str(self._memory),
             ]
-            self._child = subprocess.Popen(  # noqa: S603 - this very interpreter
+            self._child = subprocess.Popen(  # noqa: S603 - the same interpreter
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -96,7 +96,7 @@ class SandboxedReader:
             while left:
                 piece = stream.read(min(left, _PIECE))
                 if not piece:
-                    raise BrokenFileError("it became shorter while it was read")
+                    raise BrokenFileError("it became shorter while it was being read")
                 written = memoryview(piece)
                 while written:
                     written = written[child.stdin.write(written) :]
@@ -116,5 +116,5 @@ class SandboxedReader:
                 raise BrokenFileError(f"it takes longer than {seconds:g} seconds to read")
             piece = os.read(child.stdout.fileno(), _PIECE)
             if not piece or len(held) > _MOST_LINE:
-                raise BrokenFileError("it cannot be read: the reader gave up on it")
+                raise BrokenFileError("it cannot be read: the reader process stopped")
             held += piece

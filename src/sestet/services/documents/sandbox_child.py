@@ -1,4 +1,4 @@
-"""The process that reads HTML and PDF for its parent, see ``confined``; it opens nothing itself."""
+"""The child process of ``sandbox``: reads HTML and PDF from its parent and opens no file itself."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def _write(answers: BinaryIO, answer: list[object]) -> None:
 def main() -> None:
     memory = int(sys.argv[1])
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    # It writes no file, whatever it reads.
+    # It cannot write files.
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     logging.disable()
     _serve(sys.stdin.buffer, sys.stdout.buffer)

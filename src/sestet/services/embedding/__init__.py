@@ -1,1 +1,1 @@
-"""Texts as vectors, so that what means the same is found without the same words."""
+"""Texts as vectors, so that a search finds equal meaning without equal words."""

@@ -1,4 +1,4 @@
-"""The seam between retrieval and whatever turns texts into vectors."""
+"""The interface of an embedder, and the choice of one from the settings."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,25 +9,25 @@ from sestet.services.embedding.local_embedder import LocalEmbedder
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors of one space; it may block, so it is called in a thread."""
+    """Turns texts into vectors of one space. It may block, so it is called in a thread."""
 
     @property
     def space(self) -> str:
-        """Names the space: vectors of two names are never compared."""
+        """The name of the space; vectors of different spaces are never compared."""
         ...
 
     @property
     def floor(self) -> float:
-        """The similarity below which two texts have nothing to do with each other."""
+        """The similarity below which two texts are unrelated."""
         ...
 
     @property
     def is_instant(self) -> bool:
-        """Whether a handful of texts costs no more than a look into the database."""
+        """Whether embedding a few texts is as fast as a database query."""
         ...
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """A vector of unit length for each text, as little-endian float32; zeros for a text without meaning.
+        """A vector of unit length for each text, as little-endian float32; zeros for a text without tokens.
 
         Raises EmbeddingError.
         """
@@ -35,7 +35,7 @@ class Embedder(Protocol):
 
 
 def choose_embedder(settings: EmbeddingSettings) -> Embedder | None:
-    """What the settings name, or None. Nothing is loaded or called before the first text."""
+    """The embedder of the settings, or None. It loads no model before the first text."""
     if settings.provider == "none":
         return None
     if settings.provider == "local":

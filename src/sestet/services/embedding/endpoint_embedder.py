@@ -1,4 +1,4 @@
-"""Vectors from any server that speaks OpenAI's ``/v1/embeddings``: Ollama, llama.cpp, vendors."""
+"""Vectors from a server with OpenAI's ``/v1/embeddings``: Ollama, llama.cpp, vendors."""
 
 import json
 import math
@@ -19,24 +19,24 @@ _MOST_BYTES = 64 * 1024 * 1024
 _MOST_CHARACTERS = 8_000
 _SHOWN = 200
 
-#: What a status means, and the way out.
+#: The meaning of a status, with the setting to change.
 _STATUS = {
-    400: "does not accept the request; see embedding.model",
+    400: "rejects the request; see embedding.model",
     401: "refuses the key; see embedding.apiKey",
     403: "refuses the key; see embedding.apiKey",
     404: "knows no such address or model; see embedding.baseUrl and embedding.model",
-    413: "finds the request too large",
+    413: "rejects the request as too large",
     429: "asks for fewer requests",
 }
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-#: It may be one of the texts that the server cannot take, while it takes the others.
+#: The server may reject one of the texts and accept the others.
 _ABOUT_TEXT = frozenset({400, 413, 422})
 
 
 class EndpointEmbedder:
-    """One POST for each batch. Redirects are not followed: the key goes to nobody else."""
+    """One POST for each batch. Redirects are not followed, so that the key goes to no other host."""
 
-    #: Servers differ in what they give to texts that have nothing in common.
+    #: Models differ in the similarity of unrelated texts.
     floor = 0.0
     is_instant = False
 
@@ -58,7 +58,7 @@ class EndpointEmbedder:
         self.space = f"openai {model} at {url.scheme}://{self._host}{url.path}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        # A text without characters is an error at some servers.
+        # Some servers reject an empty text.
         tidy = [whole(text[:_MOST_CHARACTERS]).strip() or "-" for text in texts]
         rows = self._rows(self._post({"model": self._model, "input": tidy}), len(tidy))
         dimensions = {len(row) for row in rows} | ({self._dimension} if self._dimension else set[int]())
@@ -84,7 +84,7 @@ class EndpointEmbedder:
             raise self._error("answers with something that is not JSON") from error
 
     def _exchange(self, body: bytes) -> tuple[int, bytes]:
-        """The status and the body of the answer, neither too late nor too large."""
+        """The status and body of the answer, within the limits of time and size."""
         until = time.monotonic() + self._seconds
         kind = HTTPSConnection if self._is_secure else HTTPConnection
         with closing(kind(self._host, timeout=self._seconds)) as connection:
@@ -96,11 +96,11 @@ class EndpointEmbedder:
                     if time.monotonic() > until:
                         raise TimeoutError
                     if len(content) > _MOST_BYTES:
-                        raise self._error("answers with far more than it was asked for")
+                        raise self._error("sends an answer that is too large")
                 return answer.status, bytes(content)
 
     def _rows(self, answer: object, count: int) -> list[list[float]]:
-        """The vectors in the order of the texts, if the answer holds exactly those."""
+        """The vectors in the order of the texts; an error if one is missing or extra."""
         rows: dict[int, list[float]] = {}
         try:
             for item in cast("dict[str, list[dict[str, object]]]", answer)["data"]:
@@ -117,7 +117,7 @@ class EndpointEmbedder:
     def _refused(self, status: int, content: bytes) -> EmbeddingError:
         meaning = _STATUS.get(status, f"answers with status {status}")
         said = " ".join(content[: 4 * _SHOWN].decode(errors="replace").split())
-        if self._api_key:  # there are servers that repeat it
+        if self._api_key:  # some servers repeat the key in their answer
             said = said.replace(self._api_key, "***")
         kind = "passing" if status in _PASSING else "text" if status in _ABOUT_TEXT else "lasting"
         return self._error(f"{meaning}; it says: {said[:_SHOWN]}" if said else meaning, kind)
@@ -127,6 +127,6 @@ class EndpointEmbedder:
 
 
 def _packed(row: Sequence[float]) -> bytes:
-    """The vector at unit length, as it is stored."""
+    """The vector at unit length, in the stored format."""
     length = math.hypot(*row) or 1.0
     return struct.pack(f"<{len(row)}f", *(number / length for number in row))

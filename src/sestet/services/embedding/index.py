@@ -1,4 +1,4 @@
-"""Gives every passage its vector, behind the conversation."""
+"""Embeds passages in the background, and finds the passages nearest in meaning."""
 
 import asyncio
 import threading
@@ -17,18 +17,18 @@ from sestet.storage.database import Database
 from sestet.storage.vectors import Unembedded, VectorStore
 
 _BATCH = 64
-# What a question waits for at most: so few that nobody notices.
+# The most passages that a query embeds first: few enough to be unnoticeable.
 _AT_ONCE = 64
 
-#: Told how many passages are done, and how many there are to do.
+#: Called with the number of done passages and the total.
 EmbeddingProgress: TypeAlias = Callable[[int, int], None]
 _Result = TypeVar("_Result")
 
 
 class EmbeddingIndex:
-    """The passages without a vector are the queue, so nothing is lost or doubled when a process ends.
+    """The passages without a vector are the queue, so a process may end at any time.
 
-    Another provider has another space: its queue holds every passage, and the old vectors make way.
+    Another provider has another space: all passages are queued again, and replace their old vectors.
     """
 
     def __init__(self, store: VectorStore, embedder: Embedder) -> None:
@@ -38,7 +38,7 @@ class EmbeddingIndex:
         self._busy = asyncio.Lock()
         self._reached = 0
         self._is_loaded = False
-        #: Passages that the server does not take, and what it says: tried again by the next process.
+        #: Passages that the server rejects, with its error; the next process tries them again.
         self.refused: dict[int, str] = {}
 
     @property
@@ -50,16 +50,16 @@ class EmbeddingIndex:
         return VectorSearch(self._store, self.space)
 
     def pending(self) -> int:
-        """How many passages have no vector yet."""
+        """The number of passages without a vector, except rejected ones."""
         return self._store.count_missing(self.space) - self._store.count_there(self.refused)
 
     def wake(self) -> None:
-        """Go on in the background, if there is anything to do. Never raises."""
+        """Continue in the background if there is work. Never raises."""
         self._worker.wake()
 
     async def close(self) -> None:
-        """End the work in the background. A little that is left is done first, if that is quick."""
-        with suppress(SestetError):  # the next process tries again, and tells what is wrong
+        """Stop the background work. A few remaining passages are embedded first if that is quick."""
+        with suppress(SestetError):  # the next process tries again and reports the error
             if self._is_soon_done():
                 await self.step()
         await self._worker.close()
@@ -68,19 +68,19 @@ class EmbeddingIndex:
         return self._embedder.is_instant and 0 < self.pending() <= _AT_ONCE
 
     async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
-        """The nearest in meaning. What was saved a moment ago is embedded first, if that is quick."""
+        """The passages nearest in meaning. A few new passages are embedded first if that is quick."""
         if self._is_soon_done():
             await self.step()
-        if self._is_loaded:  # from then on a thread would cost more than the work
+        if self._is_loaded:  # a thread would cost more than the work
             (vector,) = self._embedder.embed([query])
         else:
             (vector,) = await _in_thread(self._embedder.embed, [query])
             self._is_loaded = self._embedder.is_instant
-        # Zeros are the vector of a text that says nothing.
+        # The vector of a text without tokens is all zeros.
         return self._vectors.find(vector, limit, self._embedder.floor, wanted) if any(vector) else []
 
     async def catch_up(self, progress: EmbeddingProgress | None = None) -> int:
-        """Embed all that is missing; how many passages that were. Raises EmbeddingError."""
+        """Embed all waiting passages and return their number. Raises EmbeddingError."""
         done, left = 0, self.pending()
         while left > 0:
             if progress:
@@ -95,16 +95,16 @@ class EmbeddingIndex:
         return done
 
     async def step(self) -> bool:
-        """Embed one batch; False when there was nothing to do."""
+        """Embed one batch; False if there was no work."""
         async with self._busy:
-            # Counting is far cheaper than looking for what is missing, and most often nothing is.
+            # Counting is far cheaper than searching, and usually the count is 0.
             batch = self._next_batch() if self.pending() > 0 else []
             if batch:
                 self._store.add(self.space, await self._embed(batch))
             return bool(batch)
 
     def _next_batch(self) -> list[Unembedded]:
-        """The next passages without a vector. The search goes on where it was, and looks back at the end."""
+        """The next passages without a vector, from the last position and then from the start."""
         for after in (self._reached, 0):
             while rows := self._store.missing(self.space, after, _BATCH):
                 self._reached = after = rows[-1].passage_id
@@ -113,7 +113,7 @@ class EmbeddingIndex:
         return []
 
     async def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[int, bytes]]:
-        """Vectors for all of the batch, or all but those that the server refuses."""
+        """Vectors for the batch without the passages that the server rejects."""
         try:
             vectors = await _in_thread(self._embedder.embed, [row.text for row in batch])
         except EmbeddingError as error:
@@ -128,22 +128,22 @@ class EmbeddingIndex:
 
 
 def open_embedding(settings: EmbeddingSettings, database: Database) -> EmbeddingIndex | None:
-    """None when retrieval goes by words alone."""
+    """The index of the settings; None if retrieval uses words alone."""
     embedder = choose_embedder(settings)
     return EmbeddingIndex(VectorStore(database), embedder) if embedder else None
 
 
 async def _in_thread(work: Callable[[list[str]], _Result], texts: list[str]) -> _Result:
-    """Like ``asyncio.to_thread``, but a server that hangs does not keep the process from ending."""
+    """Like ``asyncio.to_thread``, but a hanging server does not keep the process alive."""
     outcome: Future[_Result] = Future()
 
     def run() -> None:
         try:
             outcome.set_result(work(texts))
-        except BaseException as error:  # it belongs to whoever waits
+        except BaseException as error:  # the waiting task raises it
             outcome.set_exception(error)
 
-    outcome.set_running_or_notify_cancel()  # from here on only the thread decides about it
+    outcome.set_running_or_notify_cancel()  # now only the thread sets the outcome
     waiting = asyncio.wrap_future(outcome)
     threading.Thread(target=run, daemon=True, name="embedding").start()
     return await waiting

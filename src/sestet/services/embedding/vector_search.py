@@ -1,4 +1,4 @@
-"""Finds the stored vectors nearest to one, by one matrix product over a copy that is kept in memory."""
+"""Finds the stored vectors nearest to a query with one matrix product over a copy in memory."""
 
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     import numpy
     from numpy.typing import NDArray
 
-#: Says of a collection and a session whether their passages are wanted.
+#: Whether a search wants the passages of a collection and session.
 Wanted = Callable[[str, str], bool]
 
 _PAGE = 2_000
-#: The most that stays in memory; a larger space is read anew for each query, page by page.
+#: The largest copy in memory; a larger space is read page by page for each query.
 MOST_BYTES = 512 * 1024 * 1024
-# What a float32 product may be off.
+# The possible error of a float32 product.
 _SLACK = 1e-5
 
 
@@ -26,16 +26,16 @@ class Near(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some vectors, with the passages they belong to."""
+    """Some vectors with the ids of their passages."""
 
     ids: "NDArray[numpy.int64]"
-    #: An index into the groups: which collection and session the passage belongs to.
+    #: For each passage, the index of its collection and session in the groups.
     groups: "NDArray[numpy.int32]"
     matrix: "NDArray[numpy.float32]"
 
 
 class VectorSearch:
-    """The vectors of one space. The copy is checked against the table before each use."""
+    """Searches the vectors of one space. The copy is checked against the table before each use."""
 
     def __init__(self, store: VectorStore, space: str, most_bytes: int = MOST_BYTES) -> None:
         self._store = store
@@ -46,7 +46,7 @@ class VectorSearch:
         self._groups: dict[tuple[str, str], int] = {}
 
     def find(self, vector: bytes, limit: int, floor: float, wanted: Wanted) -> list[Near]:
-        """The nearest first. Where several are equally near at the end, all of them are returned."""
+        """The nearest first. All vectors that tie with the last one are returned."""
         import numpy
 
         query = numpy.frombuffer(vector, "<f4")
@@ -54,13 +54,13 @@ class VectorSearch:
         for block in self._blocks(query.shape[0]):
             mask = numpy.fromiter((wanted(*group) for group in self._groups), bool, len(self._groups))
             found += _best(block, query, limit, floor, mask)
-        # Larger spaces come in several blocks, each with its own best.
+        # A large space comes in several blocks, each with its own best.
         found.sort(key=lambda near: (-near.similarity, near.passage_id))
         last = found[limit - 1].similarity if len(found) > limit else floor
         return [near for near in found if near.similarity >= last]
 
     def _blocks(self, dimension: int) -> Iterator[_Block]:
-        """What there is to compare with: the copy, or page after page of a space too large for one."""
+        """The copy as one block, or the pages of a space that is too large for a copy."""
         state = self._store.state()
         if self._state != state or self._block is None:
             with self._store.snapshot():
@@ -76,7 +76,7 @@ class VectorSearch:
             yield self._block
 
     def _refresh(self, joined: str, count: int, dimension: int) -> _Block:
-        """The copy brought up to date, reading only the vectors that it does not hold."""
+        """Update the copy; only new vectors are read if possible."""
         import numpy
 
         old, self._block = self._block, None
@@ -87,7 +87,7 @@ class VectorSearch:
             return old
         kept = numpy.isin(old.ids, ids, assume_unique=True)
         last = int(old.ids[-1])
-        # Ids only grow, so what is new usually stands after all that is known.
+        # Ids only grow, so new vectors usually come after the known ones.
         if not numpy.array_equal(old.ids[kept], ids[ids <= last]):
             del old
             return self._load(count, dimension)
@@ -95,7 +95,7 @@ class VectorSearch:
         return self._load(count, dimension, head, last)
 
     def _load(self, count: int, dimension: int, head: _Block | None = None, after: int = 0) -> _Block:
-        """A block with room for so many vectors: those of the head, then what is stored after it."""
+        """A block for ``count`` vectors: those of the head, then those stored after it."""
         import numpy
 
         ids, groups = numpy.empty(count, numpy.int64), numpy.empty(count, numpy.int32)
@@ -138,13 +138,13 @@ def _best(
 
     if not len(block.ids):
         return []
-    # On one thread: BLAS would wake every core for two milliseconds, and let them spin beside other work.
+    # einsum uses one thread; BLAS would wake every core for two milliseconds of work.
     scores = numpy.einsum("ij,j->i", block.matrix, query)
     scores[~mask[block.groups]] = -2
     least = max(floor, float(numpy.partition(scores, -limit)[-limit])) if len(scores) > limit else floor
     (chosen,) = numpy.nonzero(scores >= least - _SLACK)
-    # The fast product depends in its last digits on where a row stands; this one does not, so that the same
-    # passages give the same answer in whatever order they were stored.
+    # The last digits of the fast product depend on a row's position. This product does not, so that the
+    # answer does not depend on the order in which passages were stored.
     exact = numpy.multiply(block.matrix[chosen], query, dtype=numpy.float64).sum(axis=1)
     return [
         Near(int(block.ids[index]), float(score))

@@ -1,1 +1,1 @@
-"""The assistant's memory: what is observed, reflected on, recalled, corrected and forgotten."""
+"""The assistant's memory: observe, reflect, recall, correct, export."""

@@ -1,4 +1,4 @@
-"""Everything that is remembered as one list that a person can read, trace and correct."""
+"""The catalog of all memories: facts, observations and reflections to list, trace and correct."""
 
 from typing import Literal, TypeAlias
 
@@ -14,7 +14,7 @@ from sestet.storage.observations import ObservationRow, ObservationStore, Reflec
 Sort: TypeAlias = Literal["fact", "observation", "reflection"]
 
 _SORTS: dict[str, Sort] = {"m": "fact", "o": "observation", "r": "reflection"}
-#: What a person writes about themselves is theirs, and private.
+#: The label of text that the person wrote: trusted and private.
 YOURS = Label(private=True)
 YOU = "you"
 _LONGEST = 2_000
@@ -22,7 +22,7 @@ _LONGEST = 2_000
 
 @record
 class MemoryItem(Values):
-    """One row of memory, with where it came from and what became of it."""
+    """A fact, observation or reflection with its origin and its links to others."""
 
     #: ``m3``, ``o7`` or ``r2``.
     id: str
@@ -31,25 +31,25 @@ class MemoryItem(Values):
     at: float
     session_id: str
     turn_id: str
-    #: Its place in the session; 0 when that is not known.
+    #: The number of the turn in its session; 0 if it is not known.
     turn_number: int
     made_by: str
     label: Label
-    #: Of a reflection; else 0.
+    #: The level of a reflection; else 0.
     level: int = 0
-    #: The ids of what it replaced, or rests on.
+    #: Ids of the facts it replaced, or of the rows it sums up.
     rests_on: tuple[str, ...] = ()
-    #: The id of the fact that counts in its place, or those of what rests on it.
+    #: The id of the fact that replaced it, or ids of the reflections that sum it up.
     used_by: tuple[str, ...] = ()
 
     @property
     def counts(self) -> bool:
-        """False for a fact that a later one has replaced."""
+        """False for a fact that a later fact replaced."""
         return self.sort != "fact" or not self.used_by
 
 
 class MemoryCatalog:
-    """Lists, finds and corrects rows of all three kinds by their ids."""
+    """Lists, finds and corrects memories of all three sorts by their ids."""
 
     def __init__(self, database: Database) -> None:
         self.memories = MemoryStore(database)
@@ -58,7 +58,7 @@ class MemoryCatalog:
         self._journal = Journal(database)
 
     def items(self, limit: int, sort: Sort | None = None, session_id: str = "") -> list[MemoryItem]:
-        """The latest first; facts that were replaced are among them."""
+        """The latest first, replaced facts included."""
         found: list[MemoryItem] = []
         if sort in (None, "fact"):
             rows = self.memories.latest(limit, superseded=True, session_id=session_id)
@@ -70,7 +70,7 @@ class MemoryCatalog:
         return sorted(found, key=lambda item: (-item.at, item.id))[:limit]
 
     def find(self, query: str, limit: int) -> list[MemoryItem]:
-        """The best matches of full text; facts that were replaced are left out."""
+        """The best full-text matches, without replaced facts."""
         matches = self._index.find(query, limit)
         found = (self.get(item_id(match.kind, match.id)) for match in matches)
         return [item for item in found if item is not None]
@@ -89,15 +89,15 @@ class MemoryCatalog:
     def require(self, wanted: str) -> MemoryItem:
         item = self.get(wanted)
         if item is None:
-            raise PersonError(f"nothing is remembered as '{wanted}'; 'sestet memory list' shows the ids")
+            raise PersonError(f"there is no memory '{wanted}'; 'sestet memory list' shows the ids")
         return item
 
     def quoting(self, text: str) -> list[str]:
-        """The ids of observations and reflections that hold a text word for word."""
+        """The ids of observations and reflections that contain a text word for word."""
         return [item_id(kind, number) for kind, number in self._index.quoting(text)]
 
     def edit(self, wanted: str, text: str) -> MemoryItem:
-        """Put the person's own words in the place of a row's; its id, its day and its links stay."""
+        """Replace the text of a memory by the person's own words; its id, date and links stay."""
         item = self.require(wanted)
         text = " ".join(text.split())
         if not text:
@@ -105,7 +105,7 @@ class MemoryCatalog:
         if len(text) > _LONGEST:
             raise PersonError(f"the new text has {len(text):,} characters, and the most is {_LONGEST:,}")
         if not is_storable(text):
-            raise PersonError("the new text holds characters that are not text")
+            raise PersonError("the new text has characters that cannot be stored")
         _, number = split_id(wanted)
         rewrite = {
             "fact": self.memories.rewrite,
@@ -116,7 +116,7 @@ class MemoryCatalog:
         return self.require(wanted)
 
     def restore(self, wanted: str) -> MemoryItem:
-        """Let a fact count again that a later one has replaced."""
+        """Make a replaced fact current again."""
         item = self.require(wanted)
         if item.counts:
             raise PersonError(f"'{item.id}' was not replaced, so there is nothing to restore")
@@ -166,7 +166,7 @@ def item_id(kind: MemoryKind, number: int) -> str:
 
 
 def is_storable(text: str) -> bool:
-    """Half characters can be stored by no database."""
+    """Whether a database can store the text; it cannot store lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -175,8 +175,8 @@ def is_storable(text: str) -> bool:
 
 
 def split_id(wanted: str) -> tuple[Sort, int]:
-    """What an id names; an error that shows how one looks."""
+    """The sort and number of an id; raise PersonError with an example if it is not one."""
     letter, number = wanted[:1].casefold(), wanted[1:]
     if letter not in _SORTS or not number.isascii() or not number.isdecimal() or len(number) > 18:
-        raise PersonError(f"'{wanted}' is no id: m3 is a fact, o3 an observation, r3 a reflection")
+        raise PersonError(f"'{wanted}' is not an id: m3 is a fact, o3 an observation, r3 a reflection")
     return _SORTS[letter], int(number)

@@ -1,7 +1,7 @@
-"""Which older facts a new one replaces, by a few plain rules. Pure.
+"""Rules that decide which older facts a new fact replaces.
 
-A fact that is replaced by mistake is not lost: it stays, is shown as replaced, and can be restored. The rules
-hold what can be said with some certainty: the same attribute with another value, or a yes that became a no.
+A fact that is replaced by mistake is not lost: it is kept, shown as replaced, and can be restored. The rules
+cover two clear cases: the same attribute with another value, and a yes that became a no.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from sestet.core.label import Label
 from sestet.core.record import Values, record
 
-#: Things of which one has one at a time; "my sister is tall" must not replace "my sister is Ada".
+#: Attributes with one value at a time; "my sister is tall" must not replace "my sister is Ada".
 _SINGLE = frozenset(
     # One text is easier to read and to keep than a list of quoted words.
     """
@@ -20,13 +20,13 @@ _SINGLE = frozenset(
     timezone title university username weight workplace zip
     """.split()  # noqa: SIM905
 )
-# Compiled on first use: most programs end before anything is remembered.
+# Compiled on first use: most processes end before a fact is stored.
 _CHOSEN = r"^(favou?rite|preferred|current|new|usual|main|default)\b"
 _ATTRIBUTE = (
     r"^(?P<whose>my|our|the|(?:my|our) \w+'s|\w+'s) (?P<what>[\w' -]+?)"
     r" (?:is|are|was|will be|has changed to|changed to)(?P<now> now)? (?P<value>.+)$"
 )
-#: What the person is or does in one way at a time.
+#: Statements about the person with one value at a time.
 _FIRST_PERSON = (
     r"^(?:i|we)(?: now| currently)? (?P<verb>live in|live at|live near|work at|work for|work as|am called"
     r"|am named|was born in|was born on|moved to|go to school at|study at)(?: now)? (?P<value>.+)$"
@@ -39,16 +39,16 @@ _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
 @record
 class Statement(Values):
-    """What a fact is about, and what it says of it."""
+    """The subject of a fact, and its value."""
 
     about: str
     value: str
 
 
 def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, Label]]) -> list[int]:
-    """The ids of the known facts in whose place the new one counts.
+    """The ids of the known facts that the new fact replaces.
 
-    What a stranger may have written never replaces what the person said.
+    Untrusted text never replaces a fact in the person's own words.
     """
     said = read_statement(new)
     if said is None:
@@ -64,7 +64,7 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
 
 
 def read_statement(fact: str) -> Statement | None:
-    """What a fact says of what; None when no rule knows its form."""
+    """The subject and value of a fact; None if no rule matches it."""
     text = " ".join(fact.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split()).rstrip(" .!")
     if found := re.match(_AGE, text):
         return Statement("i am aged", found["value"])
@@ -78,7 +78,7 @@ def read_statement(fact: str) -> Statement | None:
 
 
 def _with_polarity(text: str) -> Statement | None:
-    """To like tea and not to like tea are about the same, and say yes and no."""
+    """ "I like tea" and "I do not like tea" have one subject, with the values yes and no."""
     if not re.match(r"(?:i|we|my|our)\b", text):
         return None
     positive = re.sub(_NEGATION, "", re.sub(_NO_ANYMORE, "", text))

@@ -1,4 +1,4 @@
-"""Memory as a file of JSON lines: out of one database, and into another."""
+"""Exports memories as JSON lines, and imports them into another database."""
 
 import json
 import math
@@ -15,7 +15,7 @@ from sestet.storage.observations import Sources
 
 _TEXT: JsonValue = {"type": "string"}
 _IDS: JsonValue = {"type": "array", "items": {"type": "string"}}
-#: The last moment of the year 9999: neither SQLite nor most calendars know a later one.
+#: The last second of the year 9999, the latest time that SQLite knows.
 _END_OF_TIME = 253_402_300_799
 _LINE = object_schema(
     {
@@ -42,18 +42,18 @@ _EVERYTHING = 10_000_000
 
 class Imported(NamedTuple):
     added: int
-    #: The same sort and text is already there.
+    #: Lines whose sort and text are already stored.
     known: int
 
 
-def export_lines(ledger: MemoryCatalog) -> Iterator[str]:
-    """One JSON object a line, the oldest first."""
-    for item in sorted(ledger.items(_EVERYTHING), key=lambda item: (item.at, item.id)):
+def export_lines(catalog: MemoryCatalog) -> Iterator[str]:
+    """One JSON object for each line, the oldest memory first."""
+    for item in sorted(catalog.items(_EVERYTHING), key=lambda item: (item.at, item.id)):
         yield json.dumps(describe_item(item), ensure_ascii=False)
 
 
 def describe_item(item: MemoryItem) -> dict[str, JsonValue]:
-    """A row as JSON, with where it came from."""
+    """A memory as JSON, with its origin."""
     return {
         "id": item.id,
         "sort": item.sort,
@@ -73,26 +73,27 @@ def describe_item(item: MemoryItem) -> dict[str, JsonValue]:
 
 
 def import_lines(database: Database, lines: Iterable[str]) -> Imported:
-    """Add what the lines hold: all of it, or nothing and an error that names the first bad line."""
+    """Add all memories of the lines, or none and raise PersonError that names the first bad line."""
     items = _read(lines)
-    ledger = MemoryCatalog(database)
-    #: The id in the file → the number in the database.
-    numbers = _known(items, ledger.items(_EVERYTHING))
+    catalog = MemoryCatalog(database)
+    #: Id in the file → number in the database.
+    numbers = _known(items, catalog.items(_EVERYTHING))
     new = [item for item in items if item.id not in numbers]
     with database.transaction():
         for item in new:
-            numbers[item.id] = _add(ledger, item, numbers)
+            numbers[item.id] = _add(catalog, item, numbers)
             database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))
         for item in items:
             if item.sort == "fact" and item.used_by:
-                _supersede(ledger.memories, numbers[item.id], numbers[item.used_by[0]])
+                _supersede(catalog.memories, numbers[item.id], numbers[item.used_by[0]])
     return Imported(len(new), len(items) - len(new))
 
 
 def _known(items: Iterable[MemoryItem], rows: Iterable[MemoryItem]) -> dict[str, int]:
-    """The lines whose sort and text are there already; each has a row to itself, that of its moment first.
+    """The lines whose sort and text are already stored, each matched with a row of its own.
 
-    A file may hold a text twice: a fact that was replaced, and that was told again later.
+    Rows of the same time are matched first: a file may contain a text twice, such as a fact that was
+    replaced and then told again.
     """
     free: dict[tuple[Sort, str], list[MemoryItem]] = {}
     for row in rows:
@@ -115,21 +116,21 @@ _SET_TIME = {
 }
 
 
-def _add(ledger: MemoryCatalog, item: MemoryItem, numbers: Mapping[str, int]) -> int:
+def _add(catalog: MemoryCatalog, item: MemoryItem, numbers: Mapping[str, int]) -> int:
     origin = Origin(item.session_id, item.turn_id, item.label)
     if item.sort == "fact":
-        return ledger.memories.add(item.text, origin, item.made_by).id
+        return catalog.memories.add(item.text, origin, item.made_by).id
     if item.sort == "observation":
-        return ledger.observations.add_observation(item.text, origin, item.made_by).id
+        return catalog.observations.add_observation(item.text, origin, item.made_by).id
     sources = Sources(
         [numbers[name] for name in item.rests_on if name[0] == "o"],
         [numbers[name] for name in item.rests_on if name[0] == "r"],
     )
-    return ledger.observations.add_reflection(item.text, origin, item.level, sources, item.made_by).id
+    return catalog.observations.add_reflection(item.text, origin, item.level, sources, item.made_by).id
 
 
 def _supersede(memories: MemoryStore, old: int, later: int) -> None:
-    """What a stranger may have written replaces nothing here that the person said."""
+    """Mark a fact as replaced, unless untrusted text would replace the person's own words."""
     replaced, replacing = memories.get(old), memories.get(later)
     assert replaced is not None  # both were found or added in this transaction
     assert replacing is not None
@@ -138,20 +139,20 @@ def _supersede(memories: MemoryStore, old: int, later: int) -> None:
 
 
 def _read(lines: Iterable[str]) -> list[MemoryItem]:
-    """Every line checked, and in an order in which each row comes after what it rests on."""
+    """Check every line; order the memories so that each comes after those it sums up."""
     items: dict[str, tuple[int, MemoryItem]] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         item = _item(number, line)
         if item.id in items:
-            raise PersonError(f"line {number}: '{item.id}' stands in line {items[item.id][0]} already")
+            raise PersonError(f"line {number}: '{item.id}' is already in line {items[item.id][0]}")
         items[item.id] = (number, item)
     for number, item in items.values():
         _check_links(number, item, items.__contains__)
         lower = [items[name][1] for name in item.rests_on if name[0] == "r"]
         if item.sort == "reflection" and any(other.level >= item.level for other in lower):
-            raise PersonError(f"line {number}: '{item.id}' rests on a reflection that is not below its level")
+            raise PersonError(f"line {number}: '{item.id}' sums up a reflection that is not below its level")
     return [item for _, item in sorted(items.values(), key=lambda pair: (pair[1].level, pair[1].at))]
 
 
@@ -163,15 +164,17 @@ def _item(number: int, line: str) -> MemoryItem:
     if problems := find_problems(_LINE, values):
         raise PersonError(" ".join(f"line {number}: {problems[0].where} {problems[0].message}".split()))
     if not is_storable(json.dumps(values, ensure_ascii=False)):
-        raise PersonError(f"line {number}: it holds characters that are not text")
+        raise PersonError(f"line {number}: it has characters that cannot be stored")
     value = cast("dict[str, JsonValue]", values)
     text, at = str(value["text"]), float(cast("float", value["at"]))
     if not text.strip() or len(text) > _LONGEST or not math.isfinite(at):
-        raise PersonError(f"line {number}: 'text' has 1 to {_LONGEST:,} characters, and 'at' is a time")
+        raise PersonError(
+            f"line {number}: 'text' must have 1 to {_LONGEST:,} characters, and 'at' must be a time"
+        )
     letter = str(value["sort"])[0].replace("f", "m")
     if not str(value["id"]).startswith(letter):
-        raise PersonError(f"line {number}: the id of a {value['sort']} begins with '{letter}'")
-    # What does not say where it came from counts as the worst.
+        raise PersonError(f"line {number}: the id of a {value['sort']} must begin with '{letter}'")
+    # Without a label the strictest one applies.
     label = Label(
         value.get("untrusted", True) is True,
         value.get("private", True) is True,
@@ -194,7 +197,7 @@ def _item(number: int, line: str) -> MemoryItem:
 
 
 def _check_links(number: int, item: MemoryItem, is_there: Callable[[str], bool]) -> None:
-    """A row that rests on something which the file does not hold would come without its source."""
+    """Raise PersonError if a memory refers to an id that is missing in the file or has the wrong sort."""
     needed = item.used_by[:1] if item.sort == "fact" else item.rests_on
     for name in needed:
         if not is_there(name):

@@ -1,8 +1,8 @@
-"""Background work after a turn: messages become observations, observations reflections.
+"""Background work after a turn: makes observations of messages, and reflections of observations.
 
-Nothing that matters is held in memory: a process may end between any two statements, and the next goes on.
-The mark moves in the transaction that stores the rows, and only if it still stands where it stood when the
-turns were read.
+All progress is stored: a process may end between any two statements, and the next one continues. The mark
+of a session moves in the transaction that stores the observations, and only if no other process moved it
+since the turns were read.
 """
 
 import asyncio
@@ -27,20 +27,20 @@ from sestet.storage.observations import ObservationRow, ObservationStore, Reflec
 
 _log = logging.getLogger(__name__)
 
-#: No session can bear this name: it is not printable.
+#: No session has this id, since it is not printable.
 _LOCK = "\0observer"
-#: Seconds between the end of a turn and the look at it.
+#: Seconds between the end of a turn and its observation.
 _MOMENT = 0.2
-#: Sessions that are looked at together: a reply that is being written does not wait for more.
+#: Sessions checked in one go, few enough not to delay a streaming reply.
 _AT_ONCE = 50
-#: Seconds that a program which ends may wait for a model.
+#: Seconds that ``close`` may wait for a model.
 _GRACE = 5.0
 _FIRST_PAUSE = 60.0
 _LONGEST_PAUSE = 6 * 3600.0
 
 
 class Thresholds(NamedTuple):
-    """When it is time: tokens of messages, tokens of observations, reflections of one level."""
+    """How much must come together: tokens of messages, tokens of observations, reflections of one level."""
 
     observe_tokens: int = 1_000
     reflect_tokens: int = 2_000
@@ -48,7 +48,7 @@ class Thresholds(NamedTuple):
 
 
 class Observer:
-    """Observes and reflects whenever a turn has ended and enough has come together."""
+    """Observes and reflects after a turn, once there is enough text."""
 
     def __init__(
         self, database: Database, locks: SessionLocks, writer: MemoryWriter, thresholds: Thresholds
@@ -60,25 +60,25 @@ class Observer:
         self._characters = thresholds.observe_tokens * CHARACTERS_PER_TOKEN
         self._observations = ObservationStore(database)
         self._observed = ObservationProgress(database, Journal(database))
-        #: Sessions to look at; None until those are known that an earlier process has left.
+        #: Sessions to check; None until the sessions left by an earlier process were read.
         self._sessions: dict[str, None] | None = None
         self._fresh: dict[str, None] = {}
-        #: Whether there may be enough to reflect on.
+        #: Whether there may be enough observations to reflect on.
         self._may_reflect = True
         self._closing = asyncio.Event()
         self._worker = Worker("observer", self._step_later)
 
     def after_turn(self, session_id: str) -> None:
-        """A turn has ended, and whoever reads it has everything."""
+        """Called with the session id after a turn's last event was delivered."""
         self._fresh[session_id] = None
         self.wake()
 
     def wake(self) -> None:
-        """An earlier process may have left something."""
+        """Look for work, such as turns that an earlier process left."""
         self._worker.wake()
 
     async def close(self) -> None:
-        """Look once more at sessions that nobody has looked at; what takes long is left for another time."""
+        """Observe the latest turns within the grace; the next process does the rest."""
         self._closing.set()
         await self._worker.close()
         if self._fresh:
@@ -90,17 +90,17 @@ class Observer:
             except TimeoutError:
                 pass
             except StorageError as error:
-                # Nobody waits for this, and nothing is lost: the next process looks at the same turns.
+                # No caller needs this error, and no turn is lost: the next process checks the same turns.
                 _log.warning("observer: %s", error)
 
     async def _step_later(self) -> bool:
-        """Turns that end within a moment are looked at together, and after their replies were read."""
+        """Wait a moment, so that turns that end together are observed together and replies are delivered."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closing.wait(), _MOMENT)
         return not self._closing.is_set() and await self.step()
 
     async def step(self) -> bool:
-        """One piece of work, if there is any."""
+        """Do one piece of work; False if there was none."""
         if self._sessions is None:
             self._sessions = dict.fromkeys(self._observed.sessions_waiting())
         self._sessions |= self._fresh
@@ -122,7 +122,7 @@ class Observer:
     async def _observe(self, session_id: str) -> bool:
         if self._observed.unobserved(session_id, self._characters) is None:
             return False
-        # One at a time over all processes, so that no model is paid for the same work twice.
+        # One process at a time, so that no model is paid twice for the same work.
         async with self._locks.hold(_LOCK):
             batch = self._observed.unobserved(session_id, self._characters)
             if batch is None:
@@ -143,7 +143,7 @@ class Observer:
             made, usage = 0, Usage()
             for turns, written in groups:
                 usage += written.usage
-                # Of the whole group: a model that has read a page may name any turn as its source.
+                # The label of the whole group: a model that read a web page may name any turn as its source.
                 label = _joined(turn.label for turn in turns)
                 for draft in written.drafts:
                     self._store(batch.session_id, draft, turns, label)
@@ -169,7 +169,7 @@ class Observer:
                 self._note_failure("reflect", error)
                 return True
             with self._database.transaction():
-                # Somebody may have forgotten a source, or reflected on it, while this was written.
+                # A source may have been forgotten or summed up while the model wrote.
                 if self._next_reflection() != rows:
                     return True
                 (draft,) = written.drafts
@@ -183,7 +183,7 @@ class Observer:
             return True
 
     def _next_reflection(self) -> Sequence[ObservationRow] | Sequence[ReflectionRow] | None:
-        """What the next reflection rests on. Trusted and untrusted rows are never summed up together."""
+        """The rows for the next reflection. Trusted and untrusted rows are never summed up together."""
         for untrusted in (False, True):
             left = self._thresholds.reflect_tokens * CHARACTERS_PER_TOKEN
             taken: list[ObservationRow] = []
@@ -208,12 +208,12 @@ class Observer:
     def _is_resting(self, stage: Stage) -> bool:
         failures, at = self._observed.failures(stage)
         pause = min(_FIRST_PAUSE * 2 ** min(failures - 1, 30), _LONGEST_PAUSE)
-        # A clock that was put back does not prolong it.
+        # A clock that was set back does not prolong the pause.
         return bool(failures) and 0 <= time.time() - at < pause
 
 
 def _by_trust(turns: Sequence[EndedTurn]) -> list[Sequence[EndedTurn]]:
-    """Apart, so that what a stranger wrote does not cost the rest its trust."""
+    """Trusted and untrusted turns as two groups, so that untrusted text does not taint the rest."""
     groups = ([t for t in turns if not t.label.untrusted], [t for t in turns if t.label.untrusted])
     return [group for group in groups if group]
 
@@ -226,7 +226,7 @@ def _joined(labels: Iterable[Label]) -> Label:
 
 
 def _origin(rows: Sequence[ObservationRow] | Sequence[ReflectionRow]) -> Origin:
-    """Where a summary came from: no session when there were several."""
+    """The origin of a summary; no session if its rows come from several."""
     sessions = {row.session_id for row in rows}
     session_id = sessions.pop() if len(sessions) == 1 else ""
     return Origin(session_id, rows[-1].turn_id, _joined(row.label for row in rows))

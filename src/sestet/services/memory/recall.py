@@ -1,4 +1,4 @@
-"""What has to do with a message: for the tool that recalls, and for the section in the prompt."""
+"""Finds memories that are related to a message, for the recall tool and for the prompt."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -16,21 +16,21 @@ from sestet.storage.full_text import telling_words
 from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
 
-#: A row that shares less of its words with the message stays out of the prompt.
+#: A memory with less word overlap with the message stays out of the prompt.
 _RELEVANT = 0.3
 _CANDIDATES = 30
-# Reciprocal rank fusion, as in retrieval: two good places count more than one first place.
+# Reciprocal rank fusion, as in retrieval: two good ranks count more than one first rank.
 _CONSTANT = 60
 _MEANING_WEIGHT = 0.5
 
 _LIKING = ("like", "love", "prefer", "enjoy", "favourite", "favorite")
 
-#: The letter that an id begins with; the number follows: ``m3``.
+#: The first letter of an id such as ``m3``.
 LETTERS: dict[MemoryKind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
 
 
 class Recollection(NamedTuple):
-    """The section of a prompt, as it is recorded and shown."""
+    """The memory section of a prompt, as recorded and shown."""
 
     text: str
     ids: tuple[str, ...]
@@ -45,7 +45,7 @@ class _Line(Values):
 
 
 class Recall:
-    """Finds what is remembered: by its words, and by its meaning where there is an embedding."""
+    """Finds memories by words, and by meaning if there is an embedding index."""
 
     def __init__(
         self, database: Database, prompt_tokens: int = 0, embedding: EmbeddingIndex | None = None
@@ -57,7 +57,7 @@ class Recall:
         self._budget = prompt_tokens * CHARACTERS_PER_TOKEN
 
     async def facts(self, query: str, limit: int) -> list[MemoryRow]:
-        """The facts that answer a question, the best first; those that were replaced are left out."""
+        """The current facts that answer a question, the best first."""
         by_words = self._memories.find(_with_liking(query), limit)
         by_meaning = await self._near(query, limit) if telling_words(query) else []
         scores: dict[int, float] = defaultdict(float)
@@ -69,7 +69,7 @@ class Recall:
         return [row for row in found if row is not None]
 
     async def _near(self, query: str, limit: int) -> list[int]:
-        """The facts that are nearest in meaning; none when that cannot be told."""
+        """The ids of the facts nearest in meaning; none if embedding fails."""
         if self._embedding is None:
             return []
         try:
@@ -80,7 +80,7 @@ class Recall:
         return self._index.current_facts([match.passage_id for match in near])[:limit]
 
     def section(self, message: str) -> Recollection | None:
-        """What the root agent is shown beside a message; None when nothing has to do with it."""
+        """The memory section for the root agent; None if no memory is related to the message."""
         if self._index.is_empty():
             return None
         matches = (
@@ -114,7 +114,7 @@ class Recall:
 
 
 def _with_liking(query: str) -> str:
-    """People tell what they prefer and ask what they like: a question with one of the words is about all."""
+    """Add all words for liking if the query has one: people say what they prefer and ask what they like."""
     asked = {word.casefold() for word in telling_words(query)}
     return query if asked.isdisjoint(_LIKING) else f"{query} {' '.join(_LIKING)}"
 
@@ -127,7 +127,7 @@ _HOW: dict[MemoryKind, str] = {"memories": "told", "observations": "observed", "
 
 
 def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
-    """As many as fit; one that is too long makes room for the next."""
+    """As many lines as fit; a line that is too long is skipped."""
     chosen: list[_Line] = []
     for line in lines:
         if line.text and len(line.text) < characters:
@@ -137,5 +137,5 @@ def _fitting(lines: Iterable[_Line], characters: int) -> list[_Line]:
 
 
 def _one_line(text: str) -> str:
-    """A text that cannot pretend to be another line of the section, or its end."""
+    """A text on one line without brackets, so that it cannot imitate another line or the end."""
     return " ".join(text.split()).replace("[", "(").replace("]", ")")

@@ -1,4 +1,4 @@
-"""Who turns conversations into observations, and observations into reflections: rules, or a model."""
+"""Writers of observations and reflections: one uses rules, one uses a model."""
 
 import re
 from collections import Counter
@@ -18,12 +18,12 @@ _NO_USAGE = Usage()
 _LINE = 240
 _MOST_LINES = 10
 _SUMMARY = 1_200
-#: Of one message, head and tail: more would only be a tool's output.
+#: The most characters of a message that a model sees, half from its head and half from its tail.
 _SHOWN = 4_000
 
-# Compiled on first use: most programs end before anything is observed.
+# Compiled on first use: most processes end before they observe a turn.
 _SENTENCE = r"(?<=[.!?])\s+|\n+"
-#: The person speaks of themselves, or of how they want things.
+#: The person speaks about themselves or about their wishes.
 _STATES = r"(?i)\b(i|i'm|i've|i'd|my|mine|we|we're|our|call me|always|never|from now on|in future)\b"
 _ASKS = r"(?i)^(can|could|would|will|do|does|did|is|are|what|who|when|where|why|how|which)\b"
 _SMALL_TALK = (
@@ -34,7 +34,7 @@ _CITED = r"(?i)^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$
 
 @record
 class Draft(Values):
-    """An observation before it is stored; no numbers: it may be about any of the turns."""
+    """An observation before it is stored. Without turn numbers it may be about any of the turns."""
 
     text: str
     turn_numbers: tuple[int, ...] = ()
@@ -47,7 +47,7 @@ class Drafts(Values):
 
 
 class MemoryWriter(Protocol):
-    """Writes what is remembered. ``name`` stands on every row that it made."""
+    """Writes observations and reflections. Each row stores the writer's ``name``."""
 
     @property
     def name(self) -> str: ...
@@ -60,7 +60,7 @@ class MemoryWriter(Protocol):
 
 
 class RuleWriter:
-    """Takes sentences as they stand: nothing is invented, and nothing is understood."""
+    """Copies sentences verbatim, so it invents nothing."""
 
     name = "rules"
 
@@ -72,7 +72,7 @@ class RuleWriter:
         return Drafts(list(unique.values()))
 
     async def reflect(self, texts: Sequence[str]) -> Drafts:
-        """The sentences that hold most of the frequent words, in the order in which they were noted."""
+        """The sentences with the most frequent words, in their original order."""
         frequent = Counter(word.casefold() for text in texts for word in telling_words(text))
         for said in ("person", "said", "asked"):
             del frequent[said]
@@ -92,7 +92,7 @@ class RuleWriter:
 
 
 def _notable(words: str) -> list[str]:
-    """The sentences of a message that state something, or else what was asked."""
+    """The sentences of a message that state something, or else the question."""
     if re.fullmatch(_SMALL_TALK, words.strip()):
         return []
     sentences = [tidy for part in re.split(_SENTENCE, words) if (tidy := " ".join(part.split()))]
@@ -109,7 +109,7 @@ def _shortened(text: str) -> str:
 
 
 class ModelWriter:
-    """A model notes and sums up; what it writes is read tolerantly, and nothing in it is obeyed."""
+    """A model writes; its output is parsed leniently and never executed."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -148,7 +148,7 @@ class ModelWriter:
 
 
 def read_observations(text: str, numbers: set[int]) -> list[Draft]:
-    """One draft a line, whatever bullets a model likes; NONE and headings are no observations."""
+    """One draft for each line with any kind of bullet; NONE and headings are skipped."""
     drafts: list[Draft] = []
     for line in text.splitlines():
         found = re.match(_CITED, line)

@@ -1,4 +1,4 @@
-"""What is said to a model about memory, as files."""
+"""Prompts about memory, as markdown files."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The ordinary story: saved today, the process ends, asked tomorrow in other words."""
+"""A fact is saved, the process ends, and the next process finds it in other words."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ ASK = "find passages about how hot the oven must be"
 
 
 async def say(home: Path, text: str) -> tuple[str, list[ToolFinished]]:
-    """One message to a fresh process's worth of assistant: the reply, and the results of tools."""
+    """Send one message to a newly opened assistant; return the reply and the tool results."""
     reply, results = "", list[ToolFinished]()
     async with sestet.open({}, home=home) as app:
         async for event in app.run_turn("session", text):

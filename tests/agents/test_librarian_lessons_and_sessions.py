@@ -1,4 +1,4 @@
-"""The librarian's other shelves: lessons, past conversations, and the labels that all of them give back."""
+"""The librarian's tools for lessons and past conversations, and the labels of all answers."""
 
 from dataclasses import replace
 from pathlib import Path
