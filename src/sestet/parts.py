@@ -9,7 +9,7 @@ from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import DefinitionError
 from sestet.core.model import Model
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from sestet.runtime.fast_route import FastRoute
 
 
-@record
-class Additions(Values):
+class Additions(Record):
     """What a program that embeds the assistant adds to it."""
 
     tools: Sequence[Tool] = ()

@@ -6,7 +6,7 @@ from typing import Literal
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
@@ -15,8 +15,7 @@ from sestet.runtime.turn import AgentRun, Turn
 from sestet.storage.approvals import ApprovalStore, Question
 
 
-@record
-class Clearance(Values):
+class Clearance(Record):
     """``go``: run it. ``no``: tell the model why not. ``wait``: a person was asked."""
 
     decision: Literal["go", "no", "wait"]
@@ -28,8 +27,7 @@ class Clearance(Values):
 GO = Clearance("go")
 
 
-@record
-class Gatekeeper(Values):
+class Gatekeeper(Record):
     """Decides about calls with the owner's policy and the person's decisions."""
 
     approvals: ApprovalStore

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.walk import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, Opened, open_below, quoted
 
 #: Directories that hold what machines wrote. They are searched only when they are named.
@@ -24,8 +24,7 @@ _MATCH_LENGTH = 120
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
 
-@record
-class FileLimits(Values):
+class FileLimits(Record):
     """How much work one request may cause, and how much text it may bring back."""
 
     entries: int = 200
@@ -36,8 +35,7 @@ class FileLimits(Values):
     seconds: float = 10.0
 
 
-@record
-class Entry(Values):
+class Entry(Record):
     """One name in a directory. A file that cannot be looked at has no size."""
 
     name: str
@@ -46,8 +44,7 @@ class Entry(Values):
     target: str = ""
 
 
-@record
-class Listing(Values):
+class Listing(Record):
     """The first entries of a directory, with the counts of all of them."""
 
     path: str
@@ -63,8 +60,7 @@ class Listing(Values):
         return self.directories + self.others - len(self.entries)
 
 
-@record
-class Excerpt(Values):
+class Excerpt(Record):
     """Some lines of a text file, and how many bytes come after them."""
 
     path: str
@@ -76,8 +72,7 @@ class Excerpt(Values):
     cut: bool
 
 
-@record
-class Match(Values):
+class Match(Record):
     """A place where the text stands; line 0 is the name itself."""
 
     path: str
@@ -85,8 +80,7 @@ class Match(Values):
     text: str
 
 
-@record
-class Matches(Values):
+class Matches(Record):
     path: str
     found: tuple[Match, ...]
     #: Which limit ended the search early; empty when it went to the end.

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.embedding.work import Embedding
 from sestet.storage.full_text import match_any, match_phrase, telling_words
 from sestet.storage.graph import node_key
@@ -34,8 +34,7 @@ _SHOWN_WORDS = 6
 _PUNCTUATION = ".,;:!?()[]{}'\"`*_"
 
 
-@record
-class Passage(Values):
+class Passage(Record):
     """A text that was found, where it stands, why, and how well it fits: 1 is first by words and meaning."""
 
     text: str
@@ -54,16 +53,14 @@ class Retrieved(NamedTuple):
     problem: str
 
 
-@record
-class _Place(Values):
+class _Place(Record):
     """Where one way of looking puts a passage, and the value that put it there."""
 
     rank: int
     value: float
 
 
-@record
-class _Neighbour(Values):
+class _Neighbour(Record):
     rank: int
     why: str
     label: Label

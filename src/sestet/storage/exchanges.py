@@ -6,7 +6,7 @@ Nothing is indexed while a turn runs. A search first takes in the turns that hav
 import json
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_from
@@ -14,8 +14,7 @@ from sestet.storage.labels import label_from
 _INDEXED_AT_ONCE = 500
 
 
-@record
-class Exchange(Values):
+class Exchange(Record):
     """One turn: ``answered`` is empty when it ended without a reply."""
 
     turn_id: str

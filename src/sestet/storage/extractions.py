@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, tidy
 from sestet.storage.labels import label_columns, label_from
@@ -33,8 +33,7 @@ class Fact(NamedTuple):
     object: str
 
 
-@record
-class Pending(Values):
+class Pending(Record):
     """A text that one process has taken on, until the moment given."""
 
     id: int

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_columns, label_from
@@ -35,8 +35,7 @@ class KnowledgeRow(NamedTuple):
     label: Label
 
 
-@record
-class KnowledgeVersion(Values):
+class KnowledgeVersion(Record):
     """What an entry held once; ``previous`` is the version that it replaced."""
 
     version: int
@@ -50,8 +49,7 @@ class KnowledgeVersion(Values):
     label: Label
 
 
-@record
-class KnowledgeHit(Values):
+class KnowledgeHit(Record):
     """A row, and how well it fits: more is better, 0 where nothing was compared."""
 
     row: KnowledgeRow

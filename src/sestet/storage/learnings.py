@@ -3,14 +3,13 @@
 import time
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows
 from sestet.storage.full_text import match_any
 from sestet.storage.labels import label_columns, label_from
 
 
-@record
-class LearningRow(Values):
+class LearningRow(Record):
     id: int
     trigger: str
     fix: str

@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterable
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 from sestet.storage.labels import label_from
 
 
-@record
-class Link(Values):
+class Link(Record):
     """From a node that was named, over a fact, to another."""
 
     key: str

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Value
 from sestet.storage.labels import label_columns, label_from
 
@@ -16,8 +16,7 @@ _REFLECTION = """SELECT id, text, session_id, turn_id, created_at, level, made_b
     untrusted, private, sources FROM reflections"""
 
 
-@record
-class ObservationRow(Values):
+class ObservationRow(Record):
     id: int
     text: str
     session_id: str
@@ -29,8 +28,7 @@ class ObservationRow(Values):
     label: Label
 
 
-@record
-class ReflectionRow(Values):
+class ReflectionRow(Record):
     """A summary; what it rests on stays where it is."""
 
     id: int
@@ -48,8 +46,7 @@ class ReflectionRow(Values):
     gathers: tuple[int, ...]
 
 
-@record
-class Sources(Values):
+class Sources(Record):
     """What a reflection rests on."""
 
     observations: Sequence[int] = ()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_phrase
 from sestet.storage.labels import label_from
@@ -27,8 +27,7 @@ _BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS scor
 _LOOK_AHEAD = 4
 
 
-@record
-class Scope(Values):
+class Scope(Record):
     """Where to look. A session leaves out what belongs to other sessions; an empty one leaves out nothing."""
 
     collections: tuple[str, ...]
@@ -51,8 +50,7 @@ class Scope(Values):
         }
 
 
-@record
-class PassageRow(Values):
+class PassageRow(Record):
     id: int
     collection: str
     title: str

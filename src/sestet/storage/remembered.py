@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any, telling_words
 
@@ -14,8 +14,7 @@ _ENDINGS = ("ing", "ed", "es", "s", "e")
 _SHORTEST_STEM = 3
 
 
-@record
-class Match(Values):
+class Match(Record):
     """A row that shares words with a question; ``overlap`` is the share of the shorter of the two."""
 
     kind: Kind

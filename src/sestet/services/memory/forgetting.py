@@ -1,7 +1,7 @@
 """Forgetting: a row with everything that was made of it, and if the person wants that, what was said."""
 
 from sestet.core.errors import PersonError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.memory.ledger import Item, Ledger, split_id
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -9,8 +9,7 @@ from sestet.storage.redaction import Redaction
 from sestet.storage.traces import wipe_traces
 
 
-@record
-class Forgotten(Values):
+class Forgotten(Record):
     """What is gone, and what is not."""
 
     item: Item

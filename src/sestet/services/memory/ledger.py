@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from sestet.core.errors import PersonError
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.memory.recall import LETTERS
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -21,8 +21,7 @@ YOU = "you"
 _LONGEST = 2_000
 
 
-@record
-class Item(Values):
+class Item(Record):
     """One row of memory, with where it came from and what became of it."""
 
     #: ``m3``, ``o7`` or ``r2``.
