@@ -8,7 +8,7 @@ from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import DefinitionError
 from sestet.core.model import Model
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
@@ -30,8 +30,7 @@ from sestet.storage.passages import PassageStore
 from sestet.storage.session_search import SessionSearch
 
 
-@record
-class Additions(Values):
+class Additions(Record):
     """Tools, specialists and a model that an embedding program or a plug-in adds."""
 
     tools: Sequence[Tool] = ()

@@ -1,9 +1,9 @@
 """Calls a tool as the runtime does: arguments checked against its schema, services bound by type."""
 
 import re
-from dataclasses import replace
 
 from sestet.core.label import CLEAN, Labelled
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool
 

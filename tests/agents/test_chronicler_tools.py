@@ -1,7 +1,5 @@
 """The chronicler's tools for facts, observations and reflections."""
 
-from dataclasses import replace
-
 import pytest
 
 from sestet.agents.chronicler.memory import memory_forget, memory_recall, memory_remember, memory_update
@@ -14,6 +12,7 @@ from sestet.agents.chronicler.observations import (
 from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.matching import match_tool

@@ -1,12 +1,11 @@
 """The librarian's graph tools: add, query, follow, remove, and the labels of their answers."""
 
-from dataclasses import replace
-
 import pytest
 
 from sestet.agents.librarian.graph import graph_add, graph_path, graph_query, graph_remove, graph_traverse
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.storage.database import Database

@@ -1,6 +1,5 @@
 """The librarian's tools for lessons and past conversations, and the labels of all answers."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from sestet.agents.librarian.learnings import save_learning, search_learnings
 from sestet.agents.librarian.sessions import search_sessions
 from sestet.core.errors import ToolError
 from sestet.core.label import Label, Labelled
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.storage.database import Database

@@ -5,9 +5,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, List, Literal  # noqa: UP035 - see below
 
+import msgspec
 import pytest
 
-from sestet.core.schema import build_value, find_problems, schema_of
+from sestet.core.record import Record
+from sestet.core.schema import find_problems, schema_of
+
+
+class Town(Record, rename="camel"):
+    zip_code: str
+    lies_at: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +47,18 @@ class Point:
                 },
                 "additionalProperties": False,
                 "required": ["x"],
+            },
+        ),
+        (
+            Town,
+            {
+                "type": "object",
+                "properties": {
+                    "zipCode": {"type": "string"},
+                    "liesAt": {"type": "array", "items": {"type": "integer"}},
+                },
+                "additionalProperties": False,
+                "required": ["zipCode"],
             },
         ),
     ],
@@ -132,7 +151,9 @@ def test_a_key_that_is_no_text_is_a_problem_like_any_other() -> None:
         (Mapping[str, Annotated[Point, "a place"]], {"home": {"x": 2}}, {"home": Point(2)}),
         (tuple[Point, ...], [{"x": 3}], (Point(3),)),
         (list[int], [1, 2], [1, 2]),
+        (Town, {"zipCode": "0150", "liesAt": [59, 10]}, Town("0150", (59, 10))),
     ],
 )
 def test_a_fitting_value_becomes_what_the_hint_says(hint: object, value: object, built: object) -> None:
-    assert build_value(hint, value) == built
+    assert not find_problems(schema_of(hint), value)
+    assert msgspec.convert(value, hint) == built

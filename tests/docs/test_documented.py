@@ -3,17 +3,18 @@
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, cast, get_args, get_origin
 
+import msgspec
 import pytest
 
 import sestet
 from scripts.generate_docs import find_stale, generate, iter_commands
 from sestet.agents import NAMES, room_tools
-from sestet.config import Settings, to_camel
+from sestet.config import Settings
 from sestet.core.event import EVENTS, OutcomeKind, event_fields
+from sestet.core.record import Record
 from sestet.core.tool import Declared
 from sestet.storage.database import Database
 from tests.docs.markdown import (
@@ -43,18 +44,18 @@ def section(page: str, heading: str) -> str:
 
 
 def setting_keys(hint: object, path: str = "") -> Iterator[str]:
-    """Every dotted key, found from the dataclasses themselves."""
+    """Every dotted key, found from the records themselves."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
-    if get_origin(hint) is tuple and is_dataclass(get_args(hint)[0]):
+    if get_origin(hint) is tuple and issubclass(get_args(hint)[0], Record):
         yield path
         yield from setting_keys(get_args(hint)[0], f"{path}[]")
     elif get_origin(hint) is Mapping:
         yield path
         yield from setting_keys(get_args(hint)[1], f"{path}.<id>")
-    elif isinstance(hint, type) and is_dataclass(hint):
-        for name, inner in get_type_hints(hint, include_extras=True).items():
-            yield from setting_keys(inner, f"{path}.{to_camel(name)}".removeprefix("."))
+    elif isinstance(hint, type) and issubclass(hint, Record):
+        for field in msgspec.structs.fields(hint):
+            yield from setting_keys(field.type, f"{path}.{field.encode_name}".removeprefix("."))
     else:
         yield path
 
@@ -81,7 +82,7 @@ def test_every_agent_has_a_row() -> None:
 
 def test_every_field_of_a_plaque_has_a_row() -> None:
     # The prefixes are the keys of the capabilities; the instruction is the body.
-    names = {field.name for field in fields(sestet.AgentSpec)} - {"prefixes", "instruction"}
+    names = set(sestet.AgentSpec.__struct_fields__) - {"prefixes", "instruction"}
     assert set(read_first_cells(section("docs/agents.md", "How to write an AGENT.md"))) == names
 
 

@@ -1,7 +1,6 @@
 """What holds for every partition, whatever the tools are called."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 import pytest
@@ -9,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import sestet
+from sestet.core.record import replace
 
 Buckets: TypeAlias = Mapping[str, Sequence[sestet.Tool]]
 

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from dataclasses import replace
 
 import pytest
 
@@ -10,6 +9,7 @@ from sestet.api import default_specs
 from sestet.core.event import DelegationFinished, Event
 from sestet.core.message import ToolCall
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, Usage
+from sestet.core.record import replace
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.turn import Limits
 from tests.runtime.conftest import Conversation

@@ -1,7 +1,6 @@
 """A crash between intent and result: the tool declares what happens next."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -9,6 +8,7 @@ import pytest
 from sestet.core.errors import ToolError
 from sestet.core.event import ToolFinished
 from sestet.core.message import ToolCall
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue
 from sestet.core.tool import CallInfo, Recovery, tool
 from sestet.models.scripted import ScriptedModel

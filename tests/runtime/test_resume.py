@@ -1,12 +1,11 @@
 """After a crash nothing is lost, nothing is repeated silently, and every doubt is reported."""
 
-from dataclasses import replace
-
 import pytest
 
 from sestet.core.errors import PersonError
 from sestet.core.event import DelegationFinished, Event, TurnFinished
 from sestet.core.message import ToolCall
+from sestet.core.record import replace
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal

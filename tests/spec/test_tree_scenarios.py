@@ -1,11 +1,11 @@
 """Which agents a tree has, and what each of them holds."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import sestet
+from sestet.core.record import replace
 
 from .samples import ALL_OWNED, OWNED, SIX, names, sub_agent, sub_agent_names, tools, tree
 

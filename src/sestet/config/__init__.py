@@ -7,7 +7,6 @@ from sestet.config.settings import (
     Settings,
     as_mapping,
     settings_schema,
-    to_camel,
 )
 
 __all__ = [
@@ -20,5 +19,4 @@ __all__ = [
     "load_settings",
     "settings_from",
     "settings_schema",
-    "to_camel",
 ]

@@ -14,7 +14,7 @@ from typing import TypeAlias, cast
 
 from sestet.config.settings import Secret, Settings, build_settings, settings_schema
 from sestet.core.errors import ConfigError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
 
 FILE_NAME = "sestet.yaml"
@@ -46,8 +46,7 @@ _BOOLEANS = {
 _Problems: TypeAlias = dict[tuple[str, ...], str]
 
 
-@record
-class _Reading(Values):
+class _Reading(Record):
     """One file that is being read."""
 
     file: str
@@ -55,8 +54,7 @@ class _Reading(Values):
     problems: _Problems
 
 
-@record
-class Loaded(Values):
+class Loaded(Record):
     settings: Settings
     #: None: no file was found, the defaults hold.
     file: Path | None

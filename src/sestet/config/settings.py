@@ -1,13 +1,11 @@
 """Every setting with its default and its meaning; camelCase in the file, snake_case in code."""
 
-import dataclasses
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import field
-from typing import Annotated, Literal, cast, get_args, get_type_hints
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast
 
-from sestet.core.record import Values, record
-from sestet.core.schema import JsonObject, JsonValue, build_value, schema_of
+from sestet.core.record import Record, convert, field, fields, force_setattr
+from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
 _PATIENCE = {"minimum": 0.1}
@@ -24,12 +22,20 @@ class Secret(str):
         secret.variable = variable
         return secret
 
+    @classmethod
+    def of(cls, text: str) -> "Secret":
+        """The text as a secret; one that knows its file or variable stays as it is."""
+        return text if isinstance(text, Secret) else cls(text)
+
     def __repr__(self) -> str:
         return "'***'" if self else "''"
 
 
-@record
-class AgentSettings(Values):
+class _Section(Record, rename="camel"):
+    """Settings that belong together: camelCase in the file, snake_case in code."""
+
+
+class AgentSettings(_Section):
     """How the assistant is built and which model it uses."""
 
     multi_agent: Annotated[
@@ -62,8 +68,7 @@ class AgentSettings(Values):
     ] = ()
 
 
-@record
-class ProviderSettings(Values):
+class ProviderSettings(_Section):
     """Where models are reached."""
 
     type: Annotated[
@@ -82,9 +87,11 @@ class ProviderSettings(Values):
     call_seconds: Annotated[float, "Seconds until a reply is whole", _PATIENCE] = 600.0
     retries: Annotated[int, "How often a call that failed for the moment is made again", {"minimum": 0}] = 3
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "api_key", Secret.of(self.api_key))
 
-@record
-class LocalSettings(Values):
+
+class LocalSettings(_Section):
     """The model in this process, which `agent.provider: local` names."""
 
     context_tokens: Annotated[int, "How much it can read at once, its reply included", {"minimum": 2048}] = (
@@ -94,8 +101,7 @@ class LocalSettings(Values):
     threads: Annotated[int, "Cores that it uses; 0: all there are", {"minimum": 0}] = 0
 
 
-@record
-class LimitSettings(Values):
+class LimitSettings(_Section):
     """What one turn may use."""
 
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
@@ -108,8 +114,7 @@ class LimitSettings(Values):
     )
 
 
-@record
-class AllowedTarget(Values):
+class AllowedTarget(_Section):
     """A receiver that is known."""
 
     tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
@@ -117,8 +122,7 @@ class AllowedTarget(Values):
     private: Annotated[bool, "Whether it may also be sent private content"] = False
 
 
-@record
-class PolicySettings(Values):
+class PolicySettings(_Section):
     """The owner's standing word about calls."""
 
     block: Annotated[
@@ -128,8 +132,7 @@ class PolicySettings(Values):
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 
-@record
-class StorageSettings(Values):
+class StorageSettings(_Section):
     """The database file."""
 
     durability: Annotated[
@@ -137,16 +140,14 @@ class StorageSettings(Values):
     ] = "process"
 
 
-@record
-class SpecialistSettings(Values):
+class SpecialistSettings(_Section):
     """What one agent has of its own."""
 
     provider: Annotated[str, "Another provider than agent.provider"] = ""
     model: Annotated[str, "Another model than agent.model"] = ""
 
 
-@record
-class GraphSettings(Values):
+class GraphSettings(_Section):
     """Linked facts."""
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
@@ -159,8 +160,7 @@ class GraphSettings(Values):
     ] = "review"
 
 
-@record
-class EmbeddingSettings(Values):
+class EmbeddingSettings(_Section):
     """Retrieval by meaning."""
 
     provider: Annotated[
@@ -171,9 +171,11 @@ class EmbeddingSettings(Values):
     base_url: Annotated[str, "The server, such as http://127.0.0.1:11434/v1; empty: OpenAI's own"] = ""
     api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "api_key", Secret.of(self.api_key))
 
-@record
-class SearchSettings(Values):
+
+class SearchSettings(_Section):
     """Searching the web."""
 
     url: Annotated[
@@ -183,8 +185,7 @@ class SearchSettings(Values):
     ] = ""
 
 
-@record
-class ObservationalMemorySettings(Values):
+class ObservationalMemorySettings(_Section):
     """What is noticed in conversations."""
 
     enabled: Annotated[
@@ -202,16 +203,14 @@ class ObservationalMemorySettings(Values):
     ] = 800
 
 
-@record
-class RemoteAgentSettings(Values):
+class RemoteAgentSettings(_Section):
     """An agent elsewhere."""
 
     name: Annotated[str, "What the orchestrator calls it"]
     url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
 
 
-@record
-class A2ASettings(Values):
+class A2ASettings(_Section):
     """Agents that join over A2A."""
 
     enabled: Annotated[bool, "Whether remote agents are loaded"] = False
@@ -220,8 +219,7 @@ class A2ASettings(Values):
     ] = ()
 
 
-@record
-class Settings(Values):
+class Settings(_Section):
     """The whole of ``sestet.yaml``."""
 
     agent: AgentSettings = AgentSettings()
@@ -242,48 +240,37 @@ class Settings(Values):
     a2a: A2ASettings = A2ASettings()
 
 
-def to_camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def settings_schema() -> dict[str, JsonValue]:
     """The JSON Schema of the file: the same one that every file is checked against."""
-    return schema_of(Settings, to_camel)
+    return schema_of(Settings)
 
 
 def build_settings(values: JsonObject) -> Settings:
     """Settings from a mapping in the file's form, already checked against the schema."""
-    return cast("Settings", build_value(Settings, values, to_camel, _keep_secret))
+    return convert(values, Settings)
 
 
 def as_mapping(settings: Settings) -> dict[str, JsonValue]:
     """Settings in the file's form, with secrets masked."""
-    return cast("dict[str, JsonValue]", _unbuild(settings))
+    return _section_as_mapping(settings)
 
 
-def _keep_secret(notes: Sequence[object], value: object) -> object:
-    """What is not to be shown knows that, wherever it came from."""
-    if _SECRET in notes and isinstance(value, str) and not isinstance(value, Secret):
-        return Secret(value)
-    return value
+def _section_as_mapping(section: _Section) -> dict[str, JsonValue]:
+    return {each.encode_name: _as_json(getattr(section, each.name)) for each in fields(section)}
 
 
-def _unbuild(value: object) -> JsonValue:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        hints = get_type_hints(type(value), include_extras=True)
-        return {to_camel(name): _masked(hints[name], getattr(value, name)) for name in hints}
+def _as_json(value: object) -> JsonValue:
+    if isinstance(value, _Section):
+        return _section_as_mapping(value)
     if isinstance(value, Mapping):
-        return {name: _unbuild(item) for name, item in cast("Mapping[str, object]", value).items()}
+        return {name: _as_json(item) for name, item in cast("Mapping[str, object]", value).items()}
     if isinstance(value, tuple):
-        return [_unbuild(item) for item in cast("tuple[object, ...]", value)]
+        return [_as_json(item) for item in cast("tuple[object, ...]", value)]
+    if isinstance(value, Secret):
+        return "***" if value else ""
     return without_credentials(value) if isinstance(value, str) else cast("JsonValue", value)
 
 
 def without_credentials(address: str) -> str:
     """The text with a name and password masked that stand before the host of an address."""
     return re.sub(r"(?<=://)[^/?#\s]*@", "***@", address)
-
-
-def _masked(hint: object, value: object) -> JsonValue:
-    return "***" if value and _SECRET in get_args(hint) else _unbuild(value)

@@ -1,11 +1,10 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Protocol
 
 from sestet.core.errors import DefinitionError
-from sestet.core.record import Values, record
+from sestet.core.record import Record, field, force_setattr
 from sestet.core.tool import Tool
 
 ORCHESTRATOR = "orchestrator"
@@ -22,8 +21,7 @@ def normalise_name(name: str) -> str:
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
-@record
-class AgentSpec(Values):
+class AgentSpec(Record):
     """The plaque on a specialist's door: all that anybody needs to know to send it work."""
 
     name: str
@@ -51,7 +49,7 @@ class AgentSpec(Values):
             if isinstance(getattr(self, name), str):
                 raise DefinitionError(f"agent '{self.name}': {name} must be a tuple of texts")
         if not self.prefixes and self.capabilities:
-            object.__setattr__(self, "prefixes", tuple(self.capabilities))
+            force_setattr(self, "prefixes", tuple(self.capabilities))
 
     def owns(self, tool_name: str) -> bool:
         return tool_name.startswith(self.prefixes)
@@ -71,8 +69,7 @@ class RemotePeer(Protocol):
     async def close(self) -> None: ...
 
 
-@record
-class Agent(Values):
+class Agent(Record):
     """A built node of the tree. The orchestrator's ``tools`` is None: it has none and never will."""
 
     name: str

@@ -6,7 +6,7 @@ from sestet.core.errors import FailureKind
 from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
-from sestet.core.record import Values, names_of, record
+from sestet.core.record import Record
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
@@ -25,8 +25,7 @@ class Stamp(NamedTuple):
     at: float
 
 
-@record
-class _Stamped(Values):
+class _Stamped(Record):
     stamp: Stamp
 
     @property
@@ -42,7 +41,6 @@ class _Stamped(Values):
         return self.stamp.delegation_id
 
 
-@record
 class TurnStarted(_Stamped):
     """The person's message was accepted."""
 
@@ -50,7 +48,6 @@ class TurnStarted(_Stamped):
     text: str
 
 
-@record
 class MemoryRecalled(_Stamped):
     """Something on record has to do with the message: this is what the root agent is shown of it."""
 
@@ -61,7 +58,6 @@ class MemoryRecalled(_Stamped):
     label: Label
 
 
-@record
 class TextStreamed(_Stamped):
     """A piece of an agent's text. Folded into ``ModelCalled`` once the reply is whole."""
 
@@ -69,7 +65,6 @@ class TextStreamed(_Stamped):
     text: str
 
 
-@record
 class ModelCalled(_Stamped):
     """A model gave a whole reply: text, calls, and what it used."""
 
@@ -81,7 +76,6 @@ class ModelCalled(_Stamped):
     milliseconds: float
 
 
-@record
 class ModelRetried(_Stamped):
     """A model gave no reply, and is asked again, or another in its place."""
 
@@ -94,7 +88,6 @@ class ModelRetried(_Stamped):
     next_model: str
 
 
-@record
 class RequestRouted(_Stamped):
     """Code was sure whose work the message is: it goes to that agent, and no model was asked who should."""
 
@@ -103,7 +96,6 @@ class RequestRouted(_Stamped):
     confidence: float
 
 
-@record
 class AgentNudged(_Stamped):
     """The agent was told once that its reply was not enough."""
 
@@ -111,7 +103,6 @@ class AgentNudged(_Stamped):
     reason: Literal["silence", "announced"]
 
 
-@record
 class DelegationStarted(_Stamped):
     """The orchestrator gave a specialist a request. The stamp's author is the orchestrator."""
 
@@ -122,7 +113,6 @@ class DelegationStarted(_Stamped):
     round: int
 
 
-@record
 class DelegationFinished(_Stamped):
     """The specialist's typed result, of any kind."""
 
@@ -138,7 +128,6 @@ class DelegationFinished(_Stamped):
     ended_with_turn: bool = False
 
 
-@record
 class ToolCalled(_Stamped):
     """A tool is about to run with these arguments."""
 
@@ -146,7 +135,6 @@ class ToolCalled(_Stamped):
     call: ToolCall
 
 
-@record
 class ToolFinished(_Stamped):
     """A call was answered, by the tool or by a guard that refused it."""
 
@@ -159,7 +147,6 @@ class ToolFinished(_Stamped):
     label: Label
 
 
-@record
 class ApprovalRequested(_Stamped):
     """A call waits for a person: what it is, why it is asked, and where the text behind it came from."""
 
@@ -171,7 +158,6 @@ class ApprovalRequested(_Stamped):
     expires_at: float
 
 
-@record
 class ApprovalDecided(_Stamped):
     """A person decided about one exact call."""
 
@@ -181,7 +167,6 @@ class ApprovalDecided(_Stamped):
     scope: Literal["once", "session", "always"]
 
 
-@record
 class TurnFinished(_Stamped):
     """The reply to the person; ``author`` is the agent whose words they are."""
 
@@ -192,7 +177,6 @@ class TurnFinished(_Stamped):
     label: Label
 
 
-@record
 class TurnFailed(_Stamped):
     """The turn ended without a reply; ``text`` says so to the person."""
 
@@ -202,14 +186,12 @@ class TurnFailed(_Stamped):
     label: Label
 
 
-@record
 class TurnCancelled(_Stamped):
     """The person stopped the turn."""
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
 
 
-@record
 class TurnPaused(_Stamped):
     """The turn waits for decisions; deciding and resuming may happen later and elsewhere."""
 
@@ -217,7 +199,6 @@ class TurnPaused(_Stamped):
     waiting_for: tuple[str, ...]
 
 
-@record
 class TurnResumed(_Stamped):
     """A paused or interrupted turn goes on where it was."""
 
@@ -250,4 +231,4 @@ END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled, TurnPaused)
 
 def event_fields(event: type[Event]) -> tuple[str, ...]:
     """The names of an event's own facts, without its stamp."""
-    return tuple(name for name in names_of(event) if name != "stamp")
+    return tuple(name for name in event.__struct_fields__ if name != "stamp")

@@ -3,14 +3,13 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonValue
 
 _MOST_SOURCES = 12
 
 
-@record
-class Label(Values):
+class Label(Record):
     """``untrusted``: somebody else's words are in it. ``private``: the person's own data is in it.
 
     Labels are joined with ``|`` and only ever grow.

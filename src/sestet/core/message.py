@@ -1,18 +1,17 @@
 """What a model reads and writes: the messages of one context."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from math import isfinite
 from typing import NamedTuple, TypeAlias, cast
 
-from sestet.core.record import Values, record
+from sestet.core.record import Record, field
 from sestet.core.schema import JsonObject, JsonValue
 
 #: Longer numbers are written and read by no JSON library: 4,300 digits.
 _MOST_BITS = 14_000
 
 
-@record
-class ToolCall(Values):
+class ToolCall(Record):
     """A call that a model asks for. ``malformed`` holds arguments that were not a JSON object."""
 
     name: str
@@ -58,7 +57,11 @@ def plain(value: object) -> JsonValue:
     """A value as JSON holds it, with whole characters; ``TypeError`` or ``ValueError`` where it cannot."""
     if isinstance(value, str):
         return whole(value)
-    if value is None or isinstance(value, (bool, float)):
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, float):
+        if not isfinite(value):
+            raise ValueError("JSON has no number that is infinite, or none at all")
         return value
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from sestet.core.errors import FailureKind
 from sestet.core.message import Message, ToolCall
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 
@@ -24,8 +24,7 @@ class ModelRequest(NamedTuple):
     schema: JsonObject | None = None
 
 
-@record
-class Usage(Values):
+class Usage(Record):
     """What one model call used."""
 
     input_tokens: int = 0

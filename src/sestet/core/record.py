@@ -1,97 +1,28 @@
-"""Records that cost nothing before they are used: every start of the program defines all of them."""
+"""Records: values with named fields that are never set again. They are structs of msgspec.
 
-from threading import RLock
-from typing import ClassVar, TypeVar, cast, dataclass_transform, get_origin
+The rest of Sestet imports from here what it needs of msgspec.
+"""
 
-T = TypeVar("T")
+from typing import dataclass_transform
 
-_FIELDS = "__dataclass_fields__"
+from msgspec import Struct, convert, field
+from msgspec.json import Encoder
+from msgspec.structs import asdict as as_dict
+from msgspec.structs import fields, force_setattr, replace
+
+__all__ = ["Record", "as_dict", "convert", "field", "fields", "force_setattr", "replace", "to_json"]
+
+#: A value as JSON, in UTF-8; records become objects.
+to_json = Encoder().encode
 
 
-class Values:
-    """Compared and shown by the values of all fields."""
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+class Record(Struct, frozen=True):
+    """The base of every record: ``class Door(Record)``, then one annotated line for each field.
 
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Values) and type(self) is type(other) and self.as_dict() == other.as_dict()
+    Two records are equal when they are of one class and all their values are equal.
+    """
 
     def __hash__(self) -> int:
-        # The first value tells most of them apart, and unlike some of the others it can be hashed.
-        return hash((type(self), next(iter(self.as_dict().values()), None)))
-
-    def __repr__(self) -> str:
-        shown = (f"{name}={value!r}" for name, value in self.as_dict().items())
-        return f"{type(self).__name__}({', '.join(shown)})"
-
-    def as_dict(self) -> dict[str, object]:
-        """The values by the names of their fields."""
-        return {name: getattr(self, name) for name in names_of(type(self))}
-
-
-def names_of(record: type) -> tuple[str, ...]:
-    """The names of all fields of a record."""
-    return getattr(record, "__match_args__", ())
-
-
-@dataclass_transform(frozen_default=True)
-def record(cls: type[T]) -> type[T]:
-    """A slotted dataclass below ``Values`` whose fields are never set again; the type checker sees to that.
-
-    What makes it a dataclass takes nine times as long as the class itself, and is done on first use.
-    """
-    names = [name for name, hint in cls.__annotations__.items() if get_origin(hint) is not ClassVar]
-    namespace = {key: value for key, value in cls.__dict__.items() if key not in (*names, *_OF_EVERY_CLASS)}
-    namespace["__slots__"] = tuple(names)
-    namespace["__match_args__"] = (*names_of(cls.__bases__[0]), *names)
-    namespace["__init__"] = _init_first
-    namespace["__signature__"] = _SIGNATURE
-    namespace[_FIELDS] = _Unbuilt(cls)
-    return cast("type[T]", type(cls)(cls.__name__, cls.__bases__, namespace))
-
-
-_OF_EVERY_CLASS = ("__dict__", "__weakref__")
-#: A record that extends another one builds that first, so the lock is taken twice.
-_building = RLock()
-
-
-class _Unbuilt:
-    """Stands for the fields of a record until somebody asks for them."""
-
-    def __init__(self, written: type) -> None:
-        self.written = written
-
-    def __get__(self, instance: object, owner: type) -> object:
-        with _building:
-            for cls in owner.__mro__:
-                # Another thread may have been first; a record that extends this one has fields of its own.
-                if cls.__dict__.get(_FIELDS) is self:
-                    _build(cls, self.written)
-        return getattr(owner, _FIELDS)
-
-
-class _Signature:
-    """Builds the record before ``inspect`` looks at its ``__init__``."""
-
-    def __get__(self, instance: object, owner: type) -> object:
-        getattr(owner, _FIELDS)
-        raise AttributeError("__signature__")
-
-
-_SIGNATURE = _Signature()
-
-
-def _init_first(self: object, *args: object, **kwargs: object) -> None:
-    """The ``__init__`` of a record that has never been made: gives way to the real one."""
-    getattr(type(self), _FIELDS)
-    type(self).__init__(self, *args, **kwargs)
-
-
-def _build(made: type, written: type) -> None:
-    from dataclasses import dataclass
-
-    # Without a docstring of its own a dataclass composes one, at some cost.
-    written.__doc__ = written.__doc__ or written.__name__
-    dataclass(eq=False, repr=False)(written)
-    for name in ("__init__", _FIELDS, "__dataclass_params__"):
-        setattr(made, name, written.__dict__[name])
+        # By the first field alone: others may be dictionaries, such as the parameters of a tool.
+        return hash((type(self), getattr(self, self.__struct_fields__[0])))

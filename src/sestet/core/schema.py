@@ -3,12 +3,13 @@
 Tools and settings share this one mechanism: what is published as a schema is exactly what is checked.
 """
 
-import dataclasses
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import (
+    TYPE_CHECKING,
     Annotated,
+    Any,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -19,7 +20,13 @@ from typing import (
     get_type_hints,
 )
 
-JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+from sestet.core.record import Record, fields
+
+if TYPE_CHECKING:
+    JsonValue: TypeAlias = "str | int | float | bool | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+else:
+    # msgspec reads the hints of a record when it decodes one, and it has no recursive types.
+    JsonValue = Any
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
 _SCALARS: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
@@ -45,23 +52,23 @@ class Problem(NamedTuple):
         return ".".join(self.path)
 
 
-def schema_of(hint: object, rename: Callable[[str], str] = str) -> dict[str, JsonValue]:
+def schema_of(hint: object) -> dict[str, JsonValue]:
     """The JSON Schema of a type hint. In ``Annotated``, a text describes and a mapping is merged."""
     origin, arguments = get_origin(hint), get_args(hint)
     if isinstance(hint, type) and hint in _SCALARS:
         return {"type": _SCALARS[hint]}
     if origin is Annotated:
-        return schema_of(arguments[0], rename) | _annotations(arguments[1:])
+        return schema_of(arguments[0]) | _annotations(arguments[1:])
     if origin is Literal and (kind := _SCALARS.get(_only(map(type, arguments)))):
         return {"type": kind, "enum": list(arguments)}
     if arguments and (origin in (list, Sequence) or (origin is tuple and arguments[1:] == (...,))):
-        return {"type": "array", "items": schema_of(arguments[0], rename)}
+        return {"type": "array", "items": schema_of(arguments[0])}
     if origin in (dict, Mapping) and arguments[:1] == (str,):
-        return {"type": "object", "additionalProperties": schema_of(arguments[1], rename)}
+        return {"type": "object", "additionalProperties": schema_of(arguments[1])}
     if origin in (Union, types.UnionType):
-        return _union_schema(arguments, rename)
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        return _record_schema(hint, rename)
+        return _union_schema(arguments)
+    if isinstance(hint, type) and has_fields(hint):
+        return _record_schema(hint)
     raise TypeError(_no_schema(cast("object", hint)))
 
 
@@ -90,28 +97,52 @@ def _annotations(metadata: tuple[object, ...]) -> dict[str, JsonValue]:
     return merged
 
 
-def _union_schema(members: tuple[object, ...], rename: Callable[[str], str]) -> dict[str, JsonValue]:
+def _union_schema(members: tuple[object, ...]) -> dict[str, JsonValue]:
     concrete = [member for member in members if member is not type(None)]
     if len(concrete) != 1 or len(members) != 2:
         shown = " | ".join(getattr(member, "__name__", repr(member)) for member in members)
         raise TypeError(f"no JSON Schema for a union other than 'X | None': {shown}")
-    return {"anyOf": [schema_of(concrete[0], rename), {"type": "null"}]}
+    return {"anyOf": [schema_of(concrete[0]), {"type": "null"}]}
 
 
-def _record_schema(record: type, rename: Callable[[str], str]) -> dict[str, JsonValue]:
+def has_fields(thing: object) -> bool:
+    """Whether it is a record or a dataclass, or an instance of one."""
+    return hasattr(thing, "__struct_fields__") or hasattr(thing, "__dataclass_fields__")
+
+
+class _Field(NamedTuple):
+    #: As JSON spells it.
+    name: str
+    hint: object
+    is_required: bool
+    default: object
+
+
+def _fields(record: type) -> Iterator[_Field]:
+    if hasattr(record, "__struct_fields__"):
+        for field in fields(cast("type[Record]", record)):
+            yield _Field(field.encode_name, field.type, field.required, field.default)
+        return
+    # Only tools that other people write have dataclasses as arguments.
+    import dataclasses
+
     hints = get_type_hints(record, include_extras=True)
+    for field in dataclasses.fields(record):
+        if field.init:
+            is_required = field.default is field.default_factory is dataclasses.MISSING
+            yield _Field(field.name, hints[field.name], is_required, field.default)
+
+
+def _record_schema(record: type) -> dict[str, JsonValue]:
     properties: dict[str, JsonValue] = {}
     required: list[str] = []
-    for field in dataclasses.fields(record):
-        if not field.init:
-            continue
-        name = rename(field.name)
-        schema = schema_of(hints[field.name], rename)
-        if isinstance(field.default, (str, int, float, bool)):
+    for field in _fields(record):
+        schema = schema_of(field.hint)
+        if field.is_required:
+            required.append(field.name)
+        elif isinstance(field.default, (str, int, float, bool)):
             schema["default"] = field.default
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
-            required.append(name)
-        properties[name] = schema
+        properties[field.name] = schema
     return object_schema(properties, required)
 
 
@@ -127,49 +158,14 @@ def object_schema(properties: Mapping[str, JsonValue], required: Sequence[str] =
     return schema
 
 
-def is_built(hint: object) -> bool:
-    """Whether ``build_value`` makes something else of a value of this type."""
+def is_converted(hint: object) -> bool:
+    """Whether ``convert`` makes something else of a JSON value for this hint: a record or a tuple."""
     if isinstance(hint, type):
-        return hint not in _SCALARS and dataclasses.is_dataclass(hint)
+        return has_fields(hint)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Annotated, Literal):
-        return origin is Annotated and is_built(arguments[0])
-    return origin is tuple or any(map(is_built, arguments))
-
-
-def _unchanged(notes: Sequence[object], value: object) -> object:
-    return value
-
-
-def build_value(
-    hint: object,
-    value: object,
-    rename: Callable[[str], str] = str,
-    annotate: Callable[[Sequence[object], object], object] = _unchanged,
-) -> object:
-    """What a value that fits the schema of ``hint`` stands for: JSON has no dataclasses and tuples.
-
-    ``annotate`` may exchange a value that has annotations.
-    """
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        return annotate(arguments[1:], build_value(arguments[0], value, rename, annotate))
-    if origin in (Union, types.UnionType) and value is not None:
-        concrete = next(member for member in arguments if member is not type(None))
-        return build_value(concrete, value, rename, annotate)
-    if origin in (dict, Mapping):
-        items = cast("Mapping[str, object]", value).items()
-        return {name: build_value(arguments[1], item, rename, annotate) for name, item in items}
-    if origin in (list, tuple, Sequence):
-        items = cast("Sequence[object]", value)
-        built = [build_value(arguments[0], item, rename, annotate) for item in items]
-        return tuple(built) if origin is tuple else built
-    if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-        given = cast("Mapping[str, object]", value)
-        hints = get_type_hints(hint, include_extras=True)
-        names = {name: rename(name) for name in hints if rename(name) in given}
-        return hint(**{n: build_value(hints[n], given[key], rename, annotate) for n, key in names.items()})
-    return value
+        return origin is Annotated and is_converted(arguments[0])
+    return origin is tuple or any(map(is_converted, arguments))
 
 
 def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ()) -> list[Problem]:

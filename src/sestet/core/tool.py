@@ -3,7 +3,6 @@
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import field, is_dataclass, replace
 from functools import partial
 from types import FunctionType
 from typing import (
@@ -21,13 +20,13 @@ from typing import (
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Label, Labelled, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
     JsonValue,
-    build_value,
     find_problems,
-    is_built,
+    has_fields,
+    is_converted,
     is_of_type,
     object_schema,
     schema_of,
@@ -43,8 +42,7 @@ _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Reco
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
 
 
-@record
-class Tool(Values):
+class Tool(Record):
     """A function that a model may call. What is not declared counts as the worst."""
 
     name: str
@@ -111,8 +109,7 @@ def _problem_of(tool: Tool) -> str:
     return ""
 
 
-@record
-class CallInfo(Values):
+class CallInfo(Record):
     """Who is calling; a tool asks for it as its first service: ``async def f(call: CallInfo, /)``."""
 
     session_id: str
@@ -218,8 +215,8 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     composed = (
         name for name, schema in properties.items() if schema.get("type") in (None, "array", "object")
     )
-    if any(is_built(hints[name]) for name in composed):
-        made = replace(made, function=_building(function, hints), probe=_building(made.probe, hints))
+    if any(is_converted(hints[name]) for name in composed):
+        made = replace(made, function=_converting(function, hints), probe=_converting(made.probe, hints))
     return made
 
 
@@ -243,7 +240,7 @@ def _argument_schema(name: str, argument: str, hint: object, default: object) ->
         raise DefinitionError(f"tool '{name}', argument '{argument}': {error}") from error
     except RecursionError:
         raise DefinitionError(f"tool '{name}', argument '{argument}': its type holds itself") from None
-    if default is not inspect.Parameter.empty and default is not None and not is_dataclass(default):
+    if default is not inspect.Parameter.empty and default is not None and not has_fields(default):
         for problem in find_problems(schema, default):
             raise DefinitionError(f"tool '{name}', the default of '{argument}': {problem.message}")
         schema["default"] = cast("JsonValue", default)
@@ -267,16 +264,16 @@ def _require_same_parameters(name: str, function: ToolFunction, probe: ToolFunct
         raise DefinitionError(f"tool '{name}': its probe must have the parameters of the tool")
 
 
-def _building(function: ToolFunction | None, hints: Mapping[str, object]) -> ToolFunction | None:
-    return partial(_with_built_values, function, hints) if function else None
+def _converting(function: ToolFunction | None, hints: Mapping[str, object]) -> ToolFunction | None:
+    return partial(_call_converted, function, hints) if function else None
 
 
-async def _with_built_values(
+async def _call_converted(
     function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
 ) -> "JsonValue | Labelled":
-    """Calls it with what its hints promise, such as dataclasses, in place of what JSON has."""
-    built = {name: build_value(hints[name], value) for name, value in arguments.items()}
-    return await function(*services, **built)
+    """Call it with what its hints promise, such as dataclasses and tuples, in place of JSON values."""
+    converted = {name: convert(value, hints[name]) for name, value in arguments.items()}
+    return await function(*services, **converted)
 
 
 def _parameters(name: str, function: ToolFunction) -> Iterator[tuple[str, bool, object]]:

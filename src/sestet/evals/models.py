@@ -1,10 +1,9 @@
 """Which model is tried, by the words of ``--model``."""
 
-from dataclasses import replace
-
 from sestet.config import Settings
 from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError
+from sestet.core.record import replace
 from sestet.evals.result import Subject
 from sestet.evals.sets import digest
 from sestet.models.choice import OFFLINE, check_models

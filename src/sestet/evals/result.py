@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.model import Usage
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 
 Eval: TypeAlias = Literal["routing", "tools", "multipart"]
 
@@ -14,8 +14,7 @@ OTHER = "other"
 NO_CALL = "no call"
 
 
-@record
-class Result(Values):
+class Result(Record):
     """One request, what was expected, and what was given."""
 
     request: str
@@ -36,8 +35,7 @@ class Result(Values):
     usage: Usage = Usage()
 
 
-@record
-class Subject(Values):
+class Subject(Record):
     """Who is tried."""
 
     #: ``router`` or ``provider/model``.
@@ -56,8 +54,7 @@ class Subject(Values):
         return f"{self.name} ({self.variant})" if self.variant else self.name
 
 
-@record
-class RunInfo(Values):
+class RunInfo(Record):
     """What was tried, on whom."""
 
     eval: Eval

@@ -4,12 +4,12 @@ import fcntl
 import json
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 from sestet.core.errors import PersonError
 from sestet.core.model import Usage
+from sestet.core.record import as_dict
 from sestet.core.schema import JsonObject, find_problems, schema_of
 from sestet.evals.result import Result, Run, RunInfo, Subject
 from sestet.evals.sets import parse_object, read_lines
@@ -29,7 +29,7 @@ class Ledger:
 
     def add(self, result: Result) -> None:
         if self._file is not None:
-            _write(self._file, asdict(result))
+            _write(self._file, as_dict(result))
         self._results.append(result)
 
 
@@ -47,7 +47,7 @@ def open_ledger(info: RunInfo, path: Path | None) -> Generator[Ledger]:
             _drop_torn_line(file, path)
             yield Ledger(earlier, file)
         else:
-            _write(file, {_FORM: _VERSION, **asdict(info)})
+            _write(file, {_FORM: _VERSION, **as_dict(info)})
             yield Ledger(Run(info, ()), file)
 
 
@@ -108,5 +108,5 @@ def _drop_torn_line(file: IO[str], path: Path) -> None:
 
 def _write(file: IO[str], value: Mapping[str, object]) -> None:
     # Escaped: half of a pair, as JSON can spell it, is no text that a file can hold.
-    file.write(f"{json.dumps(value)}\n")
+    file.write(f"{json.dumps(value, default=as_dict)}\n")
     file.flush()

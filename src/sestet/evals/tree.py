@@ -1,12 +1,12 @@
 """The agents as they are tried: every specialist with every tool of its room, whatever is switched on."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sestet.agents import NAMES, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
+from sestet.core.record import replace
 from sestet.core.tool import Tool
 from sestet.parts import prompt_profile
 

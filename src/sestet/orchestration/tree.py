@@ -7,7 +7,7 @@ from typing import TypeAlias
 from sestet.core.agent import ASSISTANT, ORCHESTRATOR, UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import AdaptError, DefinitionError
 from sestet.core.model import Model
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.tool import Tool
 from sestet.orchestration.capability import describe_capabilities, phrases_of
 from sestet.orchestration.partition import in_match_order, partition, require_agent_names, require_distinct
@@ -29,8 +29,7 @@ def _unchanged(tool: Tool, agent_name: str) -> Tool:
     return tool
 
 
-@record
-class OrchestrationConfig(Values):
+class OrchestrationConfig(Record):
     """All that a tree is built from."""
 
     tools: Sequence[Tool] = ()

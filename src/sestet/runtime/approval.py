@@ -5,7 +5,7 @@ from typing import Literal
 
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.label import CLEAN, Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
@@ -14,8 +14,7 @@ from sestet.runtime.turn import ToolStep
 from sestet.storage.approvals import ApprovalStore, Question
 
 
-@record
-class Clearance(Values):
+class Clearance(Record):
     """``go``: run the call. ``no``: tell the model why not. ``wait``: a person was asked."""
 
     decision: Literal["go", "no", "wait"]
@@ -27,8 +26,7 @@ class Clearance(Values):
 GO = Clearance("go")
 
 
-@record
-class Gatekeeper(Values):
+class Gatekeeper(Record):
     """Decides about calls by the owner's policy and the person's decisions."""
 
     approvals: ApprovalStore

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.message import ToolCall
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.prompts import say
@@ -23,8 +23,7 @@ REJECT_TOOL = Tool(
 )
 
 
-@record
-class Transfer(Values):
+class Transfer(Record):
     """A delegation that passed every check."""
 
     call: ToolCall
@@ -35,8 +34,7 @@ class Transfer(Values):
     number: int
 
 
-@record
-class Refusal(Values):
+class Refusal(Record):
     """Why a delegation is refused, for the orchestrator. ``mistake``: the model's call itself was wrong."""
 
     text: str

@@ -9,21 +9,19 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
 
 
-@record
-class Verdict(Values):
+class Verdict(Record):
     decision: Literal["allow", "ask", "block"]
     reason: str = ""
     #: The sources of the text that made the question necessary.
     sources: tuple[str, ...] = ()
 
 
-@record
-class Allowed(Values):
+class Allowed(Record):
     """A target that the owner trusts for these tools; with ``private``, also with private data."""
 
     tool: str
@@ -31,8 +29,7 @@ class Allowed(Values):
     private: bool = False
 
 
-@record
-class Policy(Values):
+class Policy(Record):
     """The owner's rules: tools that never run, and targets that are trusted."""
 
     blocked: tuple[str, ...] = ()

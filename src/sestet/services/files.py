@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 
 #: Directories with generated files. A search enters them only if its path names them.
@@ -24,8 +24,7 @@ _MATCH_LENGTH = 120
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
 
-@record
-class FileLimits(Values):
+class FileLimits(Record):
     """Limits on the work and on the returned text of one request."""
 
     entries: int = 200
@@ -36,8 +35,7 @@ class FileLimits(Values):
     seconds: float = 10.0
 
 
-@record
-class DirectoryEntry(Values):
+class DirectoryEntry(Record):
     """One name in a directory. A file without permission to look at has no size."""
 
     name: str
@@ -46,8 +44,7 @@ class DirectoryEntry(Values):
     target: str = ""
 
 
-@record
-class Listing(Values):
+class Listing(Record):
     """The first entries of a directory, and counts of all entries."""
 
     path: str
@@ -63,8 +60,7 @@ class Listing(Values):
         return self.directories + self.others - len(self.entries)
 
 
-@record
-class Excerpt(Values):
+class Excerpt(Record):
     """Some lines of a text file, and the number of bytes after them."""
 
     path: str
@@ -76,8 +72,7 @@ class Excerpt(Values):
     cut: bool
 
 
-@record
-class Match(Values):
+class Match(Record):
     """A place where the text was found; line 0 means the file name."""
 
     path: str
@@ -85,8 +80,7 @@ class Match(Values):
     text: str
 
 
-@record
-class Matches(Values):
+class Matches(Record):
     path: str
     found: tuple[Match, ...]
     #: The limit that ended the search early; empty if the search was complete.

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sestet.core.errors import PersonError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
@@ -13,8 +13,7 @@ from sestet.storage.learnings import LearningStore
 from sestet.storage.redaction import Redaction
 
 
-@record
-class ForgottenMemory(Values):
+class ForgottenMemory(Record):
     """The result of forgetting one memory."""
 
     item: MemoryItem

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.storage.full_text import match_any, match_phrase, telling_words
 from sestet.storage.graph import GraphStore, Link, node_key
@@ -33,8 +33,7 @@ _SHOWN_WORDS = 6
 _PUNCTUATION = ".,;:!?()[]{}'\"`*_"
 
 
-@record
-class Passage(Values):
+class Passage(Record):
     """A found text with its source and the reason. Score 1: first by words and by meaning."""
 
     text: str
@@ -53,16 +52,14 @@ class Retrieved(NamedTuple):
     problem: str
 
 
-@record
-class _Place(Values):
+class _Place(Record):
     """The rank of a passage by one method, and the value that it was ranked by."""
 
     rank: int
     value: float
 
 
-@record
-class _Neighbour(Values):
+class _Neighbour(Record):
     rank: int
     why: str
     label: Label

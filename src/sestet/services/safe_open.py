@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from sestet.core.errors import ToolError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 
 MAX_DEPTH = 100
 _MAX_LINKS = 40
@@ -36,8 +36,7 @@ _KINDS = {
 }
 
 
-@record
-class OpenedPath(Values):
+class OpenedPath(Record):
     """A file or directory, open for reading, with its path below the root after all links."""
 
     descriptor: int

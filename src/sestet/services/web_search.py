@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, cast
 
 from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError, ToolError
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 
 # HTTP modules are imported on use: every start loads this module, and few sessions search the web.
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ _MEANINGS = {
 }
 
 
-@record
-class WebResult(Values):
+class WebResult(Record):
     title: str
     url: str
     excerpt: str

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from sestet.core.errors import PersonError
 from sestet.core.event import ApprovalRequested, ToolCalled
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -19,8 +19,7 @@ ApprovalState: TypeAlias = Literal["pending", "approved", "denied", "used"]
 _STATES: dict[Decision, ApprovalState] = {"approve": "approved", "deny": "denied"}
 
 
-@record
-class Question(Values):
+class Question(Record):
     """A tool call that waits for a decision, or has one."""
 
     id: str
@@ -40,8 +39,7 @@ class Question(Values):
     scope: Scope
 
 
-@record
-class Grant(Values):
+class Grant(Record):
     """A standing grant: this agent may call this tool with these targets."""
 
     id: int

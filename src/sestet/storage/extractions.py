@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, label_columns, label_from
 from sestet.storage.graph import GraphStore, Source, TripleRow, node_key, predicate_name, tidy
 
@@ -31,8 +31,7 @@ class Fact(NamedTuple):
     object: str
 
 
-@record
-class Pending(Values):
+class Pending(Record):
     """A text that one process has claimed until ``claimed_until``."""
 
     id: int

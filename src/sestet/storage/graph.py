@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sestet.core.errors import ConfigError
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.schema import suggest
 from sestet.storage.database import Database, label_columns, label_from
 from sestet.storage.traversal import Direction, find_path, walk
@@ -82,8 +82,7 @@ class GraphSize(NamedTuple):
     facts: int
 
 
-@record
-class Link(Values):
+class Link(Record):
     """One fact as a link from a named node to another node."""
 
     key: str

@@ -23,12 +23,9 @@ from sestet.core.event import (
     TurnPaused,
     TurnResumed,
     TurnStarted,
-    event_fields,
 )
 from sestet.core.label import Label
-from sestet.core.message import ToolCall
-from sestet.core.model import Usage
-from sestet.core.record import Values, record
+from sestet.core.record import Record, as_dict, convert, to_json
 from sestet.storage.database import Database, Rows
 
 Columns: TypeAlias = tuple[str | int | float, ...]
@@ -37,8 +34,8 @@ _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
 _NEVER = 2**62
 _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
-_FIELDS: dict[type[Event], tuple[str, ...]] = {event: event_fields(event) for event in EVENTS}
-#: Of a result that was recorded before results had labels: the worst.
+#: The kinds of event that had no label in earlier versions, and the label that such a row gets: the worst.
+_LABELLED_LATER = (ToolFinished.kind, TurnFailed.kind)
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: The state that a turn is in after an event.
@@ -59,8 +56,7 @@ class SessionRow(NamedTuple):
     turns: int
 
 
-@record
-class TurnRow(Values):
+class TurnRow(Record):
     id: str
     session_id: str
     number: int
@@ -297,58 +293,16 @@ def _columns(event: Event) -> Columns:
 
 def encode(event: Event) -> str:
     """An event's own facts as JSON, without its stamp."""
-    return _to_json({name: getattr(event, name) for name in _FIELDS[type(event)]})
-
-
-def _as_dict(value: object) -> dict[str, object]:
-    """What events are made of, beside texts and numbers. Written out, because a turn has a dozen of them."""
-    match value:
-        case Usage():
-            return {
-                "input_tokens": value.input_tokens,
-                "output_tokens": value.output_tokens,
-                "nano_dollars": value.nano_dollars,
-                "cached_tokens": value.cached_tokens,
-            }
-        case ToolCall():
-            return {
-                "name": value.name,
-                "arguments": value.arguments,
-                "id": value.id,
-                "malformed": value.malformed,
-            }
-        case Label():
-            return {"untrusted": value.untrusted, "private": value.private, "sources": value.sources}
-        case _:
-            raise TypeError(f"no event holds a {type(value).__name__}")
-
-
-_to_json = json.JSONEncoder(default=_as_dict, check_circular=False).encode
+    values = as_dict(event)
+    del values["stamp"]
+    return to_json(values).decode()
 
 
 def decode(stamp: Stamp, kind: str, data: str) -> Event:
-    """The event that ``encode`` wrote."""
+    """The event that ``encode`` wrote, in this version or an earlier one."""
+    # Earlier versions wrote NaN and half characters, which only this reader accepts.
     values = cast("dict[str, object]", json.loads(data))
-    if "usage" in values:
-        values["usage"] = Usage(**cast("dict[str, int]", values["usage"]))
-    if kind in (ToolFinished.kind, TurnFailed.kind) and "label" not in values:
-        values["label"] = _UNLABELLED
-    elif "label" in values:
-        label = cast("dict[str, object]", values["label"])
-        values["label"] = Label(bool(label["untrusted"]), bool(label["private"]), _texts(label["sources"]))
-    for name in ("sources", "waiting_for", "ids"):
-        if name in values:
-            values[name] = _texts(values[name])
-    if "call" in values:
-        values["call"] = _tool_call(values["call"])
-    if "calls" in values:
-        values["calls"] = tuple(_tool_call(call) for call in cast("list[object]", values["calls"]))
-    return _KINDS[kind](stamp, **values)  # pyright: ignore[reportArgumentType] - fields as written by encode
-
-
-def _texts(values: object) -> tuple[str, ...]:
-    return tuple(cast("list[str]", values))
-
-
-def _tool_call(values: object) -> ToolCall:
-    return ToolCall(**cast("dict[str, str]", values))  # pyright: ignore[reportArgumentType] - fields as written by encode
+    values["stamp"] = stamp
+    if kind in _LABELLED_LATER:
+        values.setdefault("label", _UNLABELLED)
+    return convert(values, _KINDS[kind])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
 
@@ -34,8 +34,7 @@ class KnowledgeRow(NamedTuple):
     label: Label
 
 
-@record
-class KnowledgeVersion(Values):
+class KnowledgeVersion(Record):
     """One version of an entry; ``previous`` is the version that it replaced."""
 
     version: int
@@ -49,8 +48,7 @@ class KnowledgeVersion(Values):
     label: Label
 
 
-@record
-class KnowledgeHit(Values):
+class KnowledgeHit(Record):
     """A row and its score: higher is better, 0 if the query had no words to compare."""
 
     row: KnowledgeRow

@@ -3,13 +3,12 @@
 import time
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any
 
 
-@record
-class LearningRow(Values):
+class LearningRow(Record):
     id: int
     trigger: str
     fix: str

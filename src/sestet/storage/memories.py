@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any, telling_words
@@ -31,8 +31,7 @@ class MemoryRow(NamedTuple):
     label: Label
 
 
-@record
-class MemoryMatch(Values):
+class MemoryMatch(Record):
     """A row that shares words with a query; ``overlap`` is the shared part of the shorter text."""
 
     kind: MemoryKind

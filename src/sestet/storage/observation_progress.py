@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from sestet.core.event import Event, TurnFinished, TurnStarted
 from sestet.core.label import CLEAN, Label
 from sestet.core.model import Usage
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 
@@ -29,8 +29,7 @@ class EndedTurn(NamedTuple):
     label: Label
 
 
-@record
-class Unobserved(Values):
+class Unobserved(Record):
     """The next turns of a session to observe, and the mark at which they were read."""
 
     session_id: str
@@ -44,8 +43,7 @@ class Unobserved(Values):
     late: tuple[str, ...]
 
 
-@record
-class WorkSum(Values):
+class WorkSum(Record):
     """Totals of the background work."""
 
     runs: int

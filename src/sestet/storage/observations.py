@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sestet.core.label import Label, Origin
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Value, label_columns, label_from
 
 _OBSERVATION = """SELECT id, text, session_id, turn_id, created_at, made_by, untrusted, private, sources
@@ -14,8 +14,7 @@ _REFLECTION = """SELECT id, text, session_id, turn_id, created_at, level, made_b
     untrusted, private, sources FROM reflections"""
 
 
-@record
-class ObservationRow(Values):
+class ObservationRow(Record):
     id: int
     text: str
     session_id: str
@@ -27,8 +26,7 @@ class ObservationRow(Values):
     label: Label
 
 
-@record
-class ReflectionRow(Values):
+class ReflectionRow(Record):
     """A summary; the rows that it sums up are kept."""
 
     id: int
@@ -46,8 +44,7 @@ class ReflectionRow(Values):
     gathers: tuple[int, ...]
 
 
-@record
-class Sources(Values):
+class Sources(Record):
     """The ids of the rows that a reflection sums up."""
 
     observations: Sequence[int] = ()

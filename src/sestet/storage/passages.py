@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, label_from
 from sestet.storage.full_text import match_phrase
 
@@ -26,8 +26,7 @@ _BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS scor
 _LOOK_AHEAD = 4
 
 
-@record
-class SearchScope(Values):
+class SearchScope(Record):
     """Where to search. A session id leaves out passages of other sessions; an empty one leaves out none."""
 
     collections: tuple[str, ...]
@@ -50,8 +49,7 @@ class SearchScope(Values):
         }
 
 
-@record
-class PassageRow(Values):
+class PassageRow(Record):
     id: int
     collection: str
     title: str

@@ -6,15 +6,14 @@ No turn is indexed while it runs. A search first indexes the turns that ended si
 import json
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows, label_from
 from sestet.storage.full_text import match_any
 
 _INDEXED_AT_ONCE = 500
 
 
-@record
-class Exchange(Values):
+class Exchange(Record):
     """One turn; ``answered`` is empty if the turn ended without a reply."""
 
     turn_id: str

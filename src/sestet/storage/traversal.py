@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, TypeAlias
 
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database, Rows
 
 #: ``out``: from subject to object. ``in``: from object to subject. ``both``: either.
@@ -83,8 +83,7 @@ def _walk_statement(columns: str, direction: Direction, named: bool) -> str:
     """
 
 
-@record
-class FoundPath(Values):
+class FoundPath(Record):
     triple_ids: tuple[int, ...]
     #: False if the search stopped at the limit.
     complete: bool

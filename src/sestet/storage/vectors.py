@@ -4,20 +4,18 @@ import json
 from collections.abc import Collection, Generator, Sequence
 from contextlib import contextmanager
 
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.storage.database import Database
 
 
-@record
-class Unembedded(Values):
+class Unembedded(Record):
     """A passage without a vector in the current space."""
 
     passage_id: int
     text: str
 
 
-@record
-class StoredVector(Values):
+class StoredVector(Record):
     passage_id: int
     collection: str
     session_id: str

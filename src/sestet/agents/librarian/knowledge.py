@@ -6,7 +6,7 @@ from typing import Annotated
 from sestet.agents._shared.text import checked, given
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore
@@ -96,8 +96,7 @@ async def search_knowledge(
     return Labelled(text, stored_label("the knowledge base", (row.label for row in found)))
 
 
-@record
-class Entry(Values):
+class Entry(Record):
     key: str
     content: str
     tags: tuple[str, ...]

@@ -4,7 +4,6 @@ import asyncio
 import tempfile
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import replace
 
 from sestet import app
 from sestet.cli.health.check import Check
@@ -13,6 +12,7 @@ from sestet.config import Settings
 from sestet.core.errors import ModelError, PersonError
 from sestet.core.message import UserMessage
 from sestet.core.model import ModelReply, ModelRequest
+from sestet.core.record import replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
 from sestet.models.choice import named_models

@@ -5,7 +5,6 @@ import contextlib
 import logging
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +24,7 @@ from sestet.core.event import (
     TurnFinished,
 )
 from sestet.core.model import Usage
+from sestet.core.record import replace
 from sestet.models.servers import ENOUGH_CONTEXT, Server, look_at
 
 REQUEST = "list the files here"

@@ -9,6 +9,7 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.core.label import Label
+from sestet.core.record import as_dict
 from sestet.services.retrieval import Retrieved
 from sestet.storage.documents import DocumentRow
 from sestet.storage.knowledge import KnowledgeRow, KnowledgeVersion
@@ -71,7 +72,7 @@ def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_j
 
 def print_learnings(rows: Sequence[LearningRow], as_json: bool) -> None:
     if as_json:
-        print_json([row.as_dict() | {"label": _label(row.label)} for row in rows])
+        print_json([as_dict(row) | {"label": _label(row.label)} for row in rows])
     elif not rows:
         typer.echo("There is no lesson yet.", err=True)
     else:
@@ -104,7 +105,7 @@ def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
 
 def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
     if as_json:
-        print_json([passage.as_dict() | {"label": _label(passage.label)} for passage in found.passages])
+        print_json([as_dict(passage) | {"label": _label(passage.label)} for passage in found.passages])
     elif not found.passages:
         typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
     for number, passage in enumerate(() if as_json else found.passages):
@@ -130,7 +131,7 @@ def _entry(row: KnowledgeRow) -> Mapping[str, object]:
 
 
 def _version(version: KnowledgeVersion) -> Mapping[str, object]:
-    return version.as_dict() | {"label": _label(version.label)}
+    return as_dict(version) | {"label": _label(version.label)}
 
 
 def _label(label: Label) -> dict[str, object]:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.console import align, print_line
+from sestet.core.record import as_dict
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
 from sestet.storage.approvals import Grant, Question, sources_of
@@ -156,14 +157,14 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
 
 def describe_question(question: Question) -> dict[str, object]:
     """A question as JSON: its own columns, with arguments, pattern and sources as values."""
-    described: dict[str, object] = question.as_dict()
+    described: dict[str, object] = as_dict(question)
     for name in ("arguments", "pattern", "sources"):
         described[name] = json.loads(str(described[name]))
     return described
 
 
 def describe_grant(grant: Grant) -> dict[str, object]:
-    return {**grant.as_dict(), "pattern": json.loads(grant.pattern), "session_id": grant.session_id or None}
+    return {**as_dict(grant), "pattern": json.loads(grant.pattern), "session_id": grant.session_id or None}
 
 
 def age(at: float) -> str:

@@ -4,13 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import replace
 from typing import cast
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import MemoryMessage, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
+from sestet.core.record import replace
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain

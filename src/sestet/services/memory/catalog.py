@@ -4,7 +4,7 @@ from typing import Literal, TypeAlias
 
 from sestet.core.errors import PersonError
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.memory.recall import LETTERS
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -20,8 +20,7 @@ YOU = "you"
 _LONGEST = 2_000
 
 
-@record
-class MemoryItem(Values):
+class MemoryItem(Record):
     """A fact, observation or reflection with its origin and its links to others."""
 
     #: ``m3``, ``o7`` or ``r2``.

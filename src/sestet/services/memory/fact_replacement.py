@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 
 from sestet.core.label import Label
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 
 #: Attributes with one value at a time; "my sister is tall" must not replace "my sister is Ada".
 _SINGLE = frozenset(
@@ -37,8 +37,7 @@ _NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren'
 _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
 
-@record
-class Statement(Values):
+class Statement(Record):
     """The subject of a fact, and its value."""
 
     about: str

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label, stored_label
 from sestet.core.model import CHARACTERS_PER_TOKEN
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory.prompts import read_prompt
@@ -37,8 +37,7 @@ class Recollection(NamedTuple):
     label: Label
 
 
-@record
-class _Line(Values):
+class _Line(Record):
     id: str
     text: str
     label: Label

@@ -9,7 +9,7 @@ from typing import Protocol
 from sestet.core.errors import ModelError, SestetError
 from sestet.core.message import UserMessage, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
-from sestet.core.record import Values, record
+from sestet.core.record import Record
 from sestet.services.memory.prompts import read_prompt
 from sestet.storage.full_text import telling_words
 from sestet.storage.observation_progress import EndedTurn
@@ -32,16 +32,14 @@ _SMALL_TALK = (
 _CITED = r"(?i)^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$"
 
 
-@record
-class Draft(Values):
+class Draft(Record):
     """An observation before it is stored. Without turn numbers it may be about any of the turns."""
 
     text: str
     turn_numbers: tuple[int, ...] = ()
 
 
-@record
-class Drafts(Values):
+class Drafts(Record):
     drafts: Sequence[Draft]
     usage: Usage = _NO_USAGE
 
