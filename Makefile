@@ -35,6 +35,7 @@ types: .venv/.dev ## check the types
 
 docs: .venv/.dev ## write the generated pages of the documentation
 	$(BIN)/python -m scripts.generate_docs
+	$(BIN)/python -m scripts.injection_picture
 
 docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
