@@ -70,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output", type=Path, default=OUTPUT, metavar="FILE", help="default: build/bench.json"
     )
-    parser.add_argument("--fresh", action="store_true", help="make the virtual environments anew")
+    parser.add_argument("--fresh", action="store_true", help="create the virtual environments again")
     return parser
 
 
@@ -88,7 +88,7 @@ def _install(entries: Sequence[Entry], records: Sequence[Record], fresh: bool) -
     for entry in entries:
         try:
             if fresh or not is_current(entry):
-                _say(f"{entry.name}: making its virtual environment")
+                _say(f"{entry.name}: creating its virtual environment")
                 make_venv(entry)
             version = read_version(entry)
         except InstallError as error:
