@@ -1,11 +1,11 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench router format lock clean stale
+.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench router wheel format lock clean stale
 
 BIN := .venv/bin
 
-# Non-empty when .venv must not be trusted, whatever its stamps say: see the script.
+# Not empty when .venv is incomplete or belongs to another checkout; scripts/setup.sh checks it.
 STALE := $(shell scripts/setup.sh usable || echo stale)
 
 help: ## list the tasks
@@ -35,6 +35,7 @@ types: .venv/.dev ## check the types
 
 docs: .venv/.dev ## write the generated pages of the documentation
 	$(BIN)/python -m scripts.generate_docs
+	$(BIN)/python -m scripts.injection_picture
 
 docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
@@ -48,12 +49,16 @@ router: .venv/.dev ## learn the router's weights from the rooms' requests, and w
 	$(BIN)/python -m scripts.train_router
 	$(BIN)/python -m scripts.router_figures
 
+wheel: .venv/.run ## build dist/sestet-<version>-py3-none-any.whl, to install elsewhere
+	@rm -f dist/sestet-*.whl
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
+
 format: .venv/.dev ## format the code and fix what can be fixed safely
 	$(BIN)/ruff check --fix-only
 	$(BIN)/ruff format
 
-# What is pinned stays pinned as long as pyproject.toml allows it. The tests' lock is bound to the other one, so
-# that everybody runs and tests the same versions.
+# A pinned version stays as long as pyproject.toml allows it. requirements-dev.lock is constrained by
+# requirements.lock, so that the tests use the versions that a conversation uses.
 COMPILE := build/lock-venv/bin/uv --quiet pip compile pyproject.toml --universal --python-version 3.11 \
 	--generate-hashes --no-annotate --custom-compile-command "make lock" $(UPGRADE)
 

@@ -1,1 +1,1 @@
-"""What a turn costs: Sestet, a bare loop and the agent frameworks of the field, side by side."""
+"""The benchmark: Sestet, a bare loop and other agent frameworks, measured on the same turn."""

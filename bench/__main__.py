@@ -1,4 +1,4 @@
-"""``python -m bench``: measures everybody in one run, prints one table, writes ``build/bench.json``."""
+"""``python -m bench``: measures all contestants in one run, prints one table, writes ``build/bench.json``."""
 
 import argparse
 import json
@@ -18,10 +18,10 @@ from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
 OUTPUT = ROOT / "build" / "bench.json"
-#: In every round for everybody; the others need many turns, and are taken less often.
+#: Measured in every round for each contestant. The other figures need many turns and are measured less often.
 EVERY_ROUND = ("ready", "turn")
 OTHERS = ("concurrency", "growth", "memory", "prompt")
-#: How often Sestet and the floor are asked for the others; peers once.
+#: Rounds in which Sestet and the floor are measured on the other figures; peers take part in one.
 OTHER_ROUNDS = {"concurrency": 5, "growth": 3, "memory": 3, "prompt": 1}
 
 
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--output", type=Path, default=OUTPUT, metavar="FILE", help="default: build/bench.json"
     )
-    parser.add_argument("--fresh", action="store_true", help="make the virtual environments anew")
+    parser.add_argument("--fresh", action="store_true", help="create the virtual environments again")
     return parser
 
 
@@ -88,12 +88,12 @@ def _chosen(only: str) -> list[Entry]:
 
 
 def _install(entries: Sequence[Entry], records: Sequence[Record], fresh: bool) -> None:
-    """Make what is missing. A peer that cannot be installed is left out with its reason."""
+    """Create the missing environments. A peer that cannot be installed is left out, with the reason."""
     by_name = {record.entry.name: record for record in records}
     for entry in entries:
         try:
             if fresh or not is_current(entry):
-                _say(f"{entry.name}: making its virtual environment")
+                _say(f"{entry.name}: creating its virtual environment")
                 make_venv(entry)
             version = read_version(entry)
         except InstallError as error:
@@ -109,7 +109,7 @@ def _install(entries: Sequence[Entry], records: Sequence[Record], fresh: bool) -
 
 def _measure(records: Sequence[Record], rounds: int) -> None:
     for record in records:
-        # The first start compiles and fills caches; it is not counted.
+        # The first start compiles and fills caches, so it does not count.
         _take(record, "ready", "first start", counted=False)
     for number in range(1, rounds + 1):
         for figure in (*EVERY_ROUND, *OTHERS):
@@ -119,7 +119,7 @@ def _measure(records: Sequence[Record], rounds: int) -> None:
 
 
 def _measure_ingest() -> dict[str, object]:
-    """What Sestet does with documents has no peer here: it stands for itself."""
+    """Measure how Sestet ingests documents. There is no peer to compare with."""
     _say("documents")
     try:
         return {**take_ingest()}
@@ -135,7 +135,7 @@ def _is_due(record: Record, figure: str, number: int) -> bool:
 
 
 def _take(record: Record, figure: str, step: str, *, counted: bool = True) -> None:
-    """Measure once; who fails is not asked for that figure again."""
+    """Measure once. After a failure, skip that figure of the contestant."""
     if "install" in record.problems or figure in record.problems:
         return
     _say(f"{step}: {record.entry.name}, {figure}")

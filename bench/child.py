@@ -1,4 +1,4 @@
-"""Runs inside the virtual environment of one contestant, takes one figure, and writes it to a file.
+"""Runs inside the virtual environment of one contestant, measures one figure, and writes it to a file.
 
 ``python -m bench.child <module> <figure> <tree> <home> <result>``
 """
@@ -28,7 +28,7 @@ async def _measure(module: str, figure: str, stage: Stage) -> dict[str, float]:
             used = read_cpu_ms()
             gc.collect()
             return {"ready_ms": used, "rss_kb": read_rss_kb()}
-        # Only now: what is measured as ready must not pay for it.
+        # Imported late, so that the figure "ready" does not include it.
         from bench.measure import FIGURES
 
         return await FIGURES[figure](started, stage.script)

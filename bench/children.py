@@ -1,4 +1,4 @@
-"""Starts one process for one figure of one contestant, and reads what it found."""
+"""Starts one process for one figure of one contestant, and reads its result."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from bench.entries import SESTET, Entry
 from bench.venvs import ROOT, find_python, last_line
 
 TREE = ROOT / "build" / "bench" / "tree.json"
-#: On the disk of the checkout: a journal in memory would be no journal.
+#: On the disk of the checkout: a temporary directory may be in memory, where a journal costs nothing.
 SCRATCH = ROOT / "build" / "bench" / "scratch"
 CHILD_SECONDS = 150
 
@@ -20,7 +20,7 @@ Raw = dict[str, float]
 
 
 class ChildError(Exception):
-    """A contestant that could not be measured; the message says why in one line."""
+    """A contestant could not be measured; the message gives the reason in one line."""
 
 
 def export_tree() -> None:
@@ -30,7 +30,7 @@ def export_tree() -> None:
 
 
 def take_figure(entry: Entry, figure: str) -> Raw:
-    """Measure in a process of its own, in a directory of its own, without the caller's environment."""
+    """Measure in a separate process and directory, without the caller's environment."""
     with scratch() as folder:
         result = folder / "result.json"
         arguments = [entry.module, figure, str(TREE), str(folder / "home"), str(result)]
@@ -39,7 +39,7 @@ def take_figure(entry: Entry, figure: str) -> Raw:
 
 
 def take_ingest() -> Raw:
-    """The figures of documents, in a process of their own as well."""
+    """Measure the ingestion of documents, also in a separate process."""
     with scratch() as folder:
         result = folder / "result.json"
         start(SESTET, folder, "bench.ingest", [str(folder), str(result)])
@@ -59,7 +59,7 @@ def scratch() -> Generator[Path]:
 
 
 def start(entry: Entry, folder: Path, module: str, arguments: Sequence[str]) -> None:
-    """Run a module with the Python of an entry, in a directory of its own."""
+    """Run a module with the Python of an entry, in a fresh directory."""
     try:
         done = subprocess.run(
             [find_python(entry), "-m", module, *arguments],
@@ -83,7 +83,7 @@ def start(entry: Entry, folder: Path, module: str, arguments: Sequence[str]) -> 
 
 
 def read_filesystem() -> str:
-    """The kind of file system that the journal is on."""
+    """Return the type of the file system of the journal."""
     best = ("", "unknown")
     for line in Path("/proc/mounts").read_text(encoding="utf-8").splitlines():
         _, mount, kind, *_ = line.split()

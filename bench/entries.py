@@ -1,4 +1,4 @@
-"""Who takes part: the floor, Sestet, and the frameworks of the field."""
+"""The contestants: the floor, Sestet, and the agent frameworks."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,11 +13,11 @@ class Entry:
     module: str
     #: The distribution whose version is shown.
     package: str = ""
-    #: What pip is told to install, newest versions; Sestet is installed from this checkout and its lock.
+    #: Requirements for pip, in their newest versions. Sestet comes from this checkout and its lock file.
     requirements: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     kind: Literal["floor", "sestet", "peer"] = "peer"
-    #: The name of the virtual environment, when it is another entry's.
+    #: The name of another entry whose virtual environment this entry uses.
     venv: str = ""
     #: Another checkout of Sestet; empty: this one.
     checkout: str = ""
@@ -25,7 +25,7 @@ class Entry:
 
 FLOOR = Entry("floor", "bench.own.floor", kind="floor")
 SESTET = Entry("sestet", "bench.own.sestet", "sestet", kind="sestet")
-#: Sestet calling its own tool, which reads a real directory, instead of the function that all others call.
+#: Sestet with its own tool, which reads a real directory, in place of the function that the others call.
 SESTET_FILES = Entry("sestet-files", "bench.own.sestet_files", "sestet", kind="sestet", venv="sestet")
 
 

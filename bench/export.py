@@ -24,7 +24,7 @@ async def _read_tree(home: str) -> dict[str, object]:
         spare = _spare_tools(app)
     tools = [sestet.Tool(name, description) for name, description in spare]
     async with sestet.open({}, model=sestet.ScriptedModel(), home=home, tools=tools) as app:
-        # One tree for all, so instructions and names are as long for one contestant as for the other.
+        # One tree for all, so that each contestant has instructions and names of the same length.
         return {
             "root": _sketch(app.root, []),
             "specialists": [_sketch(agent, _five_tools(agent)) for agent in app.root.sub_agents],
@@ -33,9 +33,10 @@ async def _read_tree(home: str) -> dict[str, object]:
 
 
 def _spare_tools(app: sestet.App) -> list[tuple[str, str]]:
-    """What is missing to five tools for each of the specialists.
+    """Return the tools that fill each specialist up to five.
 
-    One that owns no prefix can own no tool; its five go to the last that does, so that the sum is the same.
+    A specialist without a prefix cannot own a tool. Its five go to the last one with a prefix, so that
+    the sum is the same.
     """
     present = {agent.name: len(agent.tools or ()) for agent in app.root.sub_agents}
     specs = sestet.default_specs()
@@ -53,7 +54,7 @@ def _spare_tool(prefix: str, number: int) -> tuple[str, str]:
 
 
 def _five_tools(agent: sestet.Agent) -> list[tuple[str, str]]:
-    """The tools that the others give a specialist: the first five of Sestet's, or five made up for it."""
+    """Return a specialist's tools for the peers: the first five of Sestet's, or five invented ones."""
     tools = [(tool.name, tool.description) for tool in agent.tools or ()][:TOOLS_EACH]
     return tools or [_spare_tool(f"{agent.name}_", n) for n in range(1, TOOLS_EACH + 1)]
 

@@ -1,4 +1,4 @@
-"""``python -m bench.graph``: 100,000 facts walked by Sestet from its file, and by networkx in memory."""
+"""``python -m bench.graph``: Sestet walks 100,000 facts in its file, networkx walks them in memory."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def main() -> int:
 
 
 def measure_graph(rounds: int = 5) -> dict[str, object]:
-    """Both in turn, each time in a fresh process over the same file; the median of the rounds counts."""
+    """Measure both in each round, each in a fresh process over the same file; return the medians."""
     for entry in (SESTET, NETWORKX):
         if not is_current(entry):
             make_venv(entry)
@@ -84,7 +84,7 @@ def _figures(own: Mapping[str, float], peer: Mapping[str, float], version: str) 
 
 
 def draw_graph_table(figures: Mapping[str, object]) -> str:
-    """The two beside each other, then the figures beside their bars, as tables in markdown."""
+    """Return two markdown tables: Sestet beside networkx, and the figures beside their bars."""
     details = cast("Mapping[str, Mapping[str, float]]", figures["graph"])
     columns = ("ready_ms", "first_ms", "walk_ms", "slow_ms")
     rows = [

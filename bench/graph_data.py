@@ -1,4 +1,4 @@
-"""The graph that is walked, and the walks; plain Python, so that both sides can import it."""
+"""The graph and the walks, in plain Python, so that both environments can import it."""
 
 import hashlib
 import time
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 NODES = 50_000
 FACTS = 100_000
-#: A twentieth of the facts leads to one of these few, as everything in a real graph mentions some things.
+#: A twentieth of the facts leads to one of these hubs: in a real graph, too, many facts are about few things.
 HUBS = 50
 HUB_SHARE = 0.05
 SEED = 4
 PREDICATES = ("related_to", "caused_by", "resolved_by", "follows", "similar_to", "contains")
 
 DEPTH = 3
-#: The most facts that the tool can be asked for.
+#: The largest limit that the tool accepts.
 LIMIT = 200
 WALKS = 300
 
@@ -28,7 +28,7 @@ class Edge(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One fact of an answer: how far it is, what it says, and where it came from."""
+    """One fact of an answer: its distance, its text and its origin."""
 
     depth: int
     id: int
@@ -46,7 +46,7 @@ def node(number: int) -> str:
 
 
 def make_edges() -> list[Edge]:
-    """Ends at random, each fact once: a node has four on average, a hub a hundred more."""
+    """Return random facts, each once. A node has four on average, a hub a hundred more."""
     random = Random(SEED)  # noqa: S311 - the same graph every time
     edges: dict[Edge, None] = {}
     while len(edges) < FACTS:
@@ -56,14 +56,14 @@ def make_edges() -> list[Edge]:
 
 
 def make_starts() -> list[str]:
-    """Things that have facts, at random."""
+    """Return random things that have facts."""
     random = Random(SEED + 1)  # noqa: S311
     edges = random.choices(make_edges(), k=WALKS)
     return [random.choice((edge.subject, edge.object)) for edge in edges]
 
 
 def time_walks(walk: Callable[[str], Sequence[Found]], ready_ms: float) -> dict[str, object]:
-    """The first walk, then all of them once to warm up and once to be timed."""
+    """Time the first walk; then make all walks once to warm up, and once more with a timer."""
     starts = make_starts()
     began = time.perf_counter()
     walk(starts[0])

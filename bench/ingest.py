@@ -1,4 +1,4 @@
-"""How fast documents become passages with vectors, and what memory that takes."""
+"""Measures how fast documents become passages with vectors, and how much memory that takes."""
 
 import asyncio
 import json
@@ -18,21 +18,21 @@ from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
 
 WORDS = 4_000
-#: Files of the folder whose memory is compared with that of a folder four times as large.
+#: Number of files in the small folder. The large folder has four times as many, for the ratio of memory.
 FILES = 150
 LARGER = 4
 SECTIONS_A_FILE = 10
 
 
 def measure_ingest(folder: Path) -> dict[str, float]:
-    """Chunks a second from the files to the last vector, and how memory grows with four times the files."""
+    """Return chunks a second from the files to the last vector, and the memory after four times the files."""
     small, large = folder / "small", folder / "large"
     _write_files(small, FILES, seed=1)
     _write_files(large, FILES * LARGER, seed=2)
     database = Database(folder / FILE_NAME)
     embedding = open_embedding(Settings().embedding, database)
     assert embedding is not None
-    # The first run loads the model, and fills the caches that SQLite and Python keep.
+    # The first run loads the model and fills the caches of SQLite and Python.
     _ingest(database, embedding, small)
     before = read_rss_kb()
     run = _ingest(database, embedding, large)
@@ -49,7 +49,7 @@ def measure_ingest(folder: Path) -> dict[str, float]:
 
 class _Run(NamedTuple):
     chunks: int
-    #: Until every chunk had its vector, and until every chunk was stored.
+    #: Seconds until every chunk had its vector, and until every chunk was stored.
     seconds: float
     stored_seconds: float
 
@@ -64,7 +64,7 @@ def _ingest(database: Database, embedding: EmbeddingIndex, folder: Path) -> _Run
 
 
 def _write_files(folder: Path, number: int, seed: int) -> None:
-    """Markdown with made-up words of natural lengths, some of them often and most of them seldom."""
+    """Return markdown with invented words of natural lengths: some are frequent, most are rare."""
     folder.mkdir()
     dice = random.Random(seed)  # noqa: S311 - the same files in every run
     syllables = [first + last for first in "bdfgklmnprstv" for last in "aeiou"]

@@ -1,4 +1,4 @@
-"""The figures that need turns, taken inside the process of one contestant."""
+"""The figures that need turns, measured inside the process of one contestant."""
 
 import asyncio
 import gc
@@ -19,10 +19,10 @@ TURN_CPU_SECONDS = 2.0
 
 EARLY, LATE = 10, 500
 WINDOW = 5  # turns on both sides
-#: Several sessions side by side give a steadier median; one has to do where turns are dear.
+#: Several parallel sessions give a steadier median; for slow contestants one session has to be enough.
 SIDE_BY_SIDE = 2
 DEAR_TURN_SECONDS = 0.004
-#: A contestant that has used this much before turn 500 is measured at the turn that it has reached.
+#: Seconds of CPU. A contestant that uses more before turn 500 is measured at the turn that it has reached.
 GROWTH_CPU_SECONDS = 20.0
 
 LIVE_SESSIONS = 1_000
@@ -34,9 +34,9 @@ MODEL_SECONDS = 0.05
 
 
 async def measure_turn(contestant: Contestant, script: Script) -> Raw:
-    """CPU per delegated turn, over sessions of ten turns: the median of blocks.
+    """Return the CPU of a delegated turn, over sessions of ten turns: the median of blocks.
 
-    A block is long enough to pay its share of garbage collections and of the journal's checkpoints.
+    A block is long enough to include garbage collections and checkpoints of the journal.
     """
     await _sessions(contestant, script, "warm", WARM_UP_TURNS // TURNS_A_SESSION)
     calls, blocks = script.model_calls, list[float]()
@@ -52,7 +52,7 @@ async def measure_turn(contestant: Contestant, script: Script) -> Raw:
 
 
 async def measure_growth(contestant: Contestant, script: Script) -> Raw:
-    """CPU of a turn early and late in a session, taken by turns, so that both see the same machine."""
+    """Return the CPU of a turn early and late in a session; the two alternate, to see the same machine."""
     started = time.process_time()
     await _sessions(contestant, script, "warm", WARM_UP_TURNS // TURNS_A_SESSION)
     is_dear = (time.process_time() - started) / WARM_UP_TURNS > DEAR_TURN_SECONDS
@@ -78,7 +78,7 @@ async def measure_growth(contestant: Contestant, script: Script) -> Raw:
 
 
 async def measure_concurrency(contestant: Contestant, script: Script) -> Raw:
-    """Many sessions at once with a slow model, as a share of what unlimited processors would give."""
+    """Run many sessions at once with a slow model; return the share of the ideal time."""
     await _sessions(contestant, script, "warm", WARM_UP_TURNS // TURNS_A_SESSION)
     sessions = [contestant.new_session(f"at-once-{n}") for n in range(CONCURRENT_SESSIONS)]
     script.delay = MODEL_SECONDS
@@ -87,25 +87,25 @@ async def measure_concurrency(contestant: Contestant, script: Script) -> Raw:
         calls, started = script.model_calls, time.perf_counter()
         await asyncio.gather(*(_turns(contestant, script, session, turns) for session in sessions))
         seconds = time.perf_counter() - started
-        # Nothing but the model calls of one session, one after the other, while all sessions run abreast.
+        # The ideal: only the model calls of one session, one after the other, with all sessions in parallel.
         ideal = (script.model_calls - calls) / CONCURRENT_SESSIONS * MODEL_SECONDS
         raw[f"{name}_share"] = ideal / seconds
     return raw
 
 
 async def measure_memory(contestant: Contestant, script: Script) -> Raw:
-    """Growth of resident memory for each session that had one turn and may go on."""
+    """Return the growth of resident memory for each open session with one turn."""
     sessions = [await _opened(contestant, script, f"warm-{n}") for n in range(WARM_UP_SESSIONS)]
     gc.collect()
     before = read_rss_kb()
     sessions += [await _opened(contestant, script, f"live-{n}") for n in range(LIVE_SESSIONS)]
     gc.collect()
-    assert len(sessions) == WARM_UP_SESSIONS + LIVE_SESSIONS  # and all of them still alive
+    assert len(sessions) == WARM_UP_SESSIONS + LIVE_SESSIONS  # all sessions are still open
     return {"session_kb": (read_rss_kb() - before) / LIVE_SESSIONS}
 
 
 async def measure_prompt(contestant: Contestant, script: Script) -> Raw:
-    """Characters of instructions and messages that models are sent in the first turn and in the tenth."""
+    """Return the characters of instructions and messages in the first turn and in the tenth."""
     session = contestant.new_session("prompt")
     script.counting = True
     sent: list[int] = []
@@ -126,7 +126,7 @@ FIGURES: Mapping[str, Callable[[Contestant, Script], Awaitable[Raw]]] = {
 
 
 async def _sessions(contestant: Contestant, script: Script, name: str, count: int) -> None:
-    """Sessions of ten turns each, one after the other, none of them kept."""
+    """Run sessions of ten turns each, one after the other, and keep none of them."""
     for number in range(count):
         await _turns(contestant, script, contestant.new_session(f"{name}-{number}"), TURNS_A_SESSION)
 
@@ -143,7 +143,7 @@ async def _opened(contestant: Contestant, script: Script, name: str) -> object:
 
 
 async def _turn(contestant: Contestant, script: Script, session: object) -> None:
-    """One turn that did what it should; a contestant that fails quickly must not look lean."""
+    """Run one turn and check its result: a contestant that fails quickly must not look lean."""
     calls = script.tool_calls
     reply = await contestant.turn(session, MESSAGE)
     if reply != REPLY:

@@ -1,4 +1,4 @@
-"""From raw measurements to the figures, and from the figures to the table."""
+"""Turns raw measurements into figures, and figures into the table."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,18 +7,18 @@ from typing import Literal
 
 from bench.entries import SESTET, Entry
 
-#: What one contestant came to: the median of each raw value over all rounds.
+#: The result of one contestant: the median of each raw value over all rounds.
 Medians = dict[str, float]
 
 
 @dataclass(slots=True)
 class Record:
-    """Everything that was found out about one contestant."""
+    """All measurements of one contestant."""
 
     entry: Entry
     version: str = ""
     values: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    #: Figure, or ``install`` → why there is none.
+    #: Figure, or ``install`` → the reason why it is missing.
     problems: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, raw: Mapping[str, float]) -> None:
@@ -31,7 +31,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One column of the table, and what Sestet has to reach in it."""
+    """One column of the table, and the bar for Sestet."""
 
     key: str
     raw: str
@@ -68,7 +68,7 @@ BARS = (
 
 
 def find_leanest(records: Sequence[Record], raw: str) -> tuple[str, float] | None:
-    """The peer with the smallest value, and that value."""
+    """Return the peer with the smallest value, and that value."""
     found = [
         (record.medians()[raw], record.entry.name)
         for record in records
@@ -78,7 +78,7 @@ def find_leanest(records: Sequence[Record], raw: str) -> tuple[str, float] | Non
 
 
 def compute_figures(records: Sequence[Record], of: Entry = SESTET) -> dict[str, float | None]:
-    """The figures of Sestet; None for what was not measured, or has no peer to be measured against."""
+    """Return the figures of Sestet; None for a figure that was not measured or has no peer to divide by."""
     own = next((record.medians() for record in records if record.entry == of), Medians())
     figures: dict[str, float | None] = {}
     for bar in BARS:
@@ -100,7 +100,7 @@ def compare_with_before(records: Sequence[Record]) -> dict[str, float]:
 
 
 def draw_table(records: Sequence[Record]) -> str:
-    """One row for each contestant, then Sestet's figures beside their bars, as a table in markdown."""
+    """Return a markdown table: one row for each contestant, then Sestet's figures beside their bars."""
     figures = compute_figures(records)
     verdicts = [
         "—" if (figure := figures[bar.key]) is None else "yes" if bar.is_met(figure) else "**no**"

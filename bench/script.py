@@ -1,4 +1,4 @@
-"""The scripted turn, the same for every contestant, and what a contestant has to offer."""
+"""The scripted turn, which is the same for each contestant, and the interface of a contestant."""
 
 import asyncio
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 if TYPE_CHECKING:
     from bench.tree import Tree
 
-#: What the model is shown last: words to act on, or the result of the tool.
+#: The last item that the model reads: a request, or the result of the tool.
 Seen: TypeAlias = Literal["user", "listing"]
 Step: TypeAlias = Literal["delegate", "list", "answer"]
 
@@ -15,11 +15,11 @@ class Contestant(Protocol):
     """A framework with the tree built, ready for the first message."""
 
     def new_session(self, name: str) -> object:
-        """A conversation without a turn; the bench keeps it and hands it back with every message."""
+        """Return a new conversation; the bench passes it back with each message."""
         ...
 
     async def turn(self, session: object, text: str) -> str:
-        """One delegated turn; returns the reply that the person reads."""
+        """Run one delegated turn; return the reply that the person reads."""
         ...
 
 
@@ -33,19 +33,19 @@ LIST_TOOL = "fs_list"
 
 
 class Script:
-    """What the fake model of every contestant says next, and what it was asked."""
+    """The replies of the fake model, and a count of the requests to it."""
 
     def __init__(self) -> None:
         #: Seconds that each model call takes.
         self.delay = 0.0
-        #: Whether the adapter adds up what it is sent; it is work, so it is off while CPU time is measured.
+        #: Whether the adapter counts the characters that it receives; off while CPU time is measured.
         self.counting = False
         self.characters = 0
         self.model_calls = 0
         self.tool_calls = 0
 
     async def next(self, is_root: bool, seen: Seen) -> Step:
-        """What the model says next."""
+        """Return the model's next reply."""
         self.model_calls += 1
         if self.delay:
             await asyncio.sleep(self.delay)
@@ -54,12 +54,12 @@ class Script:
         return "delegate" if is_root else "list"
 
     def call_id(self) -> str:
-        """An id that no other call has."""
+        """Return a unique id for a call."""
         return f"call_{self.model_calls}"
 
 
 class Stage:
-    """What a contestant is given: the tree to build, the script to follow, a directory of its own on disk."""
+    """The input of a contestant: the tree to build, the script to follow, a directory on disk."""
 
     def __init__(self, tree: "Tree", script: Script, home: str) -> None:
         self.tree = tree

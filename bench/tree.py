@@ -1,4 +1,4 @@
-"""The tree that every contestant builds: names and instructions as Sestet has them, five tools for each."""
+"""The tree that each contestant builds: Sestet's names and instructions, five tools for each specialist."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ ToolFunction = Callable[[str], Awaitable[str]]
 
 
 class ToolSketch:
-    """A tool before a contestant makes it its own."""
+    """A tool, independent of any framework."""
 
     def __init__(self, name: str, description: str) -> None:
         self.name = name
@@ -18,7 +18,7 @@ class ToolSketch:
 
 
 class AgentSketch:
-    """An agent before a contestant makes it its own."""
+    """An agent, independent of any framework."""
 
     def __init__(self, name: str, description: str, instruction: str, tools: list[ToolSketch]) -> None:
         self.name = name
@@ -28,7 +28,7 @@ class AgentSketch:
 
 
 class Tree:
-    """The orchestrator, its specialists, and the tools that Sestet is given on top of its own."""
+    """The orchestrator, its specialists, and the tools that Sestet gets in addition to its own."""
 
     def __init__(self, root: AgentSketch, specialists: list[AgentSketch], spare: list[ToolSketch]) -> None:
         self.root = root
@@ -56,7 +56,6 @@ def make_function(tool: ToolSketch, script: Script) -> ToolFunction:
     """The trivial function behind every tool."""
 
     async def function(path: str = ".") -> str:
-        # assert tool.name == LIST_TOOL
         script.tool_calls += 1
         return LISTING
 

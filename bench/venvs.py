@@ -1,4 +1,4 @@
-"""A virtual environment for each contestant, made once and made anew when its requirements change."""
+"""A virtual environment for each contestant, created again when its requirements change."""
 
 import json
 import shutil
@@ -17,7 +17,7 @@ _LOCK = "requirements.lock"
 
 
 class InstallError(Exception):
-    """A contestant that cannot be installed; the message says why in one line."""
+    """A contestant cannot be installed; the message gives the reason in one line."""
 
 
 def find_python(entry: Entry) -> Path:
@@ -30,15 +30,15 @@ def is_current(entry: Entry) -> bool:
 
 
 def make_venv(entry: Entry) -> None:
-    """Make the environment of an entry and install what it needs."""
-    assert not entry.venv  # the environment is another entry's
+    """Create the environment of an entry and install its requirements."""
+    assert not entry.venv  # it uses the environment of another entry
     folder = VENVS / entry.name
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
     _run([sys.executable, "-m", "venv", str(folder)])
     python = str(find_python(entry))
     if entry.kind == "sestet":
-        # As the set-up of a checkout does it: wheels from the lock, and an editable install of what is here.
+        # As scripts/setup.sh does: wheels from the lock file, and an editable install of the checkout.
         checkout = _checkout(entry)
         lock = str(checkout / _LOCK)
         _run([python, *_PIP, "--require-hashes", "--only-binary", ":all:", "--requirement", lock])
@@ -49,7 +49,7 @@ def make_venv(entry: Entry) -> None:
 
 
 def read_version(entry: Entry) -> str:
-    """The installed version of an entry's package; empty for one without a package."""
+    """Return the installed version of an entry's package; empty for an entry without a package."""
     if not entry.package:
         return ""
     code = f"from importlib.metadata import version; print(version({entry.package!r}))"
@@ -83,6 +83,6 @@ def _run(command: Sequence[str]) -> str:
 
 
 def last_line(text: str) -> str:
-    """The last line that says something, which is where Python and pip put the reason."""
+    """Return the last line that is not empty: Python and pip put the reason there."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("WARNING")]
     return lines[-1][:200] if lines else ""

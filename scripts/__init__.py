@@ -1,1 +1,1 @@
-"""Chores of the repository that are written in Python."""
+"""Scripts for this repository."""

@@ -1,7 +1,7 @@
 """Writes the parts of the documentation that are derived from the code.
 
-A part stands between ``<!-- generated: name -->`` and ``<!-- end -->``; all around it is written by hand.
-With ``--check`` nothing is written: stale pages are named and the exit code is 1.
+A part is between ``<!-- generated: name -->`` and ``<!-- end -->``; people write the rest by hand.
+``--check`` writes nothing: it names stale pages and exits with 1.
 """
 
 import inspect
@@ -33,13 +33,13 @@ _PART = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(?=<!-- end -->)
 
 
 def code(text: str) -> str:
-    """Text in code type, whatever it holds."""
+    """Return the text as inline code, also if it contains backticks."""
     fence = "``" if "`" in text else "`"
     return f"{fence}{text}{fence}"
 
 
 def render_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; line breaks in a cell become spaces, bars are escaped."""
+    """Return a table. Line breaks in a cell become spaces, and bars are escaped."""
     return "\n".join(_row(cells) for cells in (heads, ["---"] * len(heads), *rows))
 
 
@@ -55,7 +55,7 @@ class Setting(NamedTuple):
 
 
 def iter_settings(schema: JsonObject | None = None, path: str = "") -> Iterator[Setting]:
-    """Every setting with its dotted key; ``<id>`` is a name that the owner chooses, ``[]`` an item."""
+    """Yield each setting with its dotted key; ``<id>`` is a name that the owner chooses, ``[]`` an item."""
     schema = settings_schema() if schema is None else schema
     for name, member in cast("Mapping[str, JsonObject]", schema["properties"]).items():
         key = f"{path}{name}"
@@ -135,7 +135,7 @@ def render_tools() -> str:
 
 
 def _switches() -> dict[str, list[str]]:
-    """For each tool, the settings that give it or take it away: found out by trying each of them."""
+    """Return for each tool the settings that switch it on or off, found by trying each setting."""
     found: dict[str, list[str]] = {}
     usual = _tool_names(Settings())
     for setting in iter_settings():
@@ -188,7 +188,7 @@ def _render_fields(record: type, names: Sequence[str]) -> str:
 
 
 def type_text(hint: object) -> str:
-    """A type as a reader would write it; the choices of a closed set one by one."""
+    """Return a type in readable form; a closed set as its choices."""
     if get_origin(hint) is Literal:
         return " · ".join(code(str(choice)) for choice in get_args(hint))
     if isinstance(hint, type) and not get_args(hint):
@@ -211,7 +211,7 @@ class Command(NamedTuple):
 
 
 def iter_commands(node: Node | None = None, words: str = "sestet") -> Iterator[Command]:
-    """The program and all of its commands, in the order of its help."""
+    """Yield the program and all of its commands, in the order of the help."""
     node = cast("Node", get_command(program)) if node is None else node
     yield Command(words, node)
     if isinstance(node, TyperGroup):
@@ -240,7 +240,7 @@ def render_slash_commands() -> str:
 
 
 def render_prompt() -> str:
-    """The orchestrator's instruction as it is with one tool for each prefix, so with all of the agents."""
+    """Return the orchestrator's instruction with one tool for each prefix, so that all agents exist."""
     prefixes = [prefix for spec in sestet.default_specs() for prefix in spec.prefixes]
     defaults = Settings().agent
     config = sestet.OrchestrationConfig(
@@ -266,7 +266,7 @@ PARTS: dict[str, Callable[[], str]] = {
 
 
 def fill_parts(page: str, text: str, parts: Mapping[str, Callable[[], str]]) -> str:
-    """The text of a page with each of its generated parts as it has to be now."""
+    """Return the text of a page with its generated parts brought up to date."""
     if text.count("<!-- generated:") != text.count("<!-- end -->"):
         raise ValueError(f"{page}: a generated part has no end, or an end has no beginning")
 
@@ -279,7 +279,7 @@ def fill_parts(page: str, text: str, parts: Mapping[str, Callable[[], str]]) -> 
 
 
 def generate(root: Path = ROOT) -> dict[Path, str]:
-    """Every page that holds something generated, as it has to be now."""
+    """Return each page with generated parts, brought up to date."""
     pages: dict[Path, str] = {}
     for path in sorted((root / "docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")
@@ -292,7 +292,7 @@ def generate(root: Path = ROOT) -> dict[Path, str]:
 
 
 def find_stale(pages: Mapping[Path, str], root: Path = ROOT) -> list[Path]:
-    """The pages that differ from what stands on disk."""
+    """Return the pages that differ from the files on disk."""
     return [page for page, text in pages.items() if _read(root / page) != text]
 
 
@@ -302,7 +302,7 @@ def _read(path: Path) -> str:
 
 def main(arguments: Iterable[str]) -> int:
     check, stale = "--check" in arguments, list[Path]()
-    # The schema first: the pages are made with a database of it.
+    # The schema first: the pages are generated with a database made from it.
     for make in (lambda: {FILE: render_schema()}, generate):
         pages = make()
         for page in find_stale(pages):

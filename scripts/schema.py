@@ -1,4 +1,4 @@
-"""The present schema as one script: a new database is made from it, without a walk through all migrations."""
+"""Writes the present schema as one script, so that a new database does not run all migrations."""
 
 import sqlite3
 from pathlib import Path
@@ -24,7 +24,7 @@ def _statements(connection: sqlite3.Connection) -> list[str]:
     rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
     made = [(str(name), str(sql)) for name, sql in rows]
     indexes = [name for name, sql in made if sql.startswith("CREATE VIRTUAL")]
-    # A full-text index brings its own tables, and a setting that it has must be set again.
+    # A full-text index creates its own tables; its settings have to be written again.
     own = tuple(f"{name}_" for name in indexes)
     kept = [sql for name, sql in made if not name.startswith(("sqlite_", *own))]
     for name in indexes:

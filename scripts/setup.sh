@@ -1,11 +1,11 @@
 #!/bin/sh
-# Makes .venv from the lock files, so that a fresh clone needs nothing installed by hand.
+# Creates .venv from the lock files, so that you install nothing by hand in a fresh clone.
 #
-#   scripts/setup.sh run       what a conversation needs
-#   scripts/setup.sh dev       that, and what the tests and checks need
+#   scripts/setup.sh run       installs the packages for a conversation
+#   scripts/setup.sh dev       installs these and the packages for tests and checks
 #   scripts/setup.sh usable    changes nothing; succeeds when .venv is complete and belongs to this checkout
 #
-# PYTHON=<path or name> chooses the interpreter. Progress goes to stderr: stdout belongs to the conversation.
+# PYTHON=<path or name> chooses the interpreter. Progress goes to stderr, because the conversation uses stdout.
 set -eu
 
 CDPATH="" cd -- "${0%/*}/.."
@@ -13,13 +13,13 @@ root=$(pwd -P)
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
-# Exit code 2, as for every other mistake that the person has to put right.
+# Exit code 2, as for every other mistake that the person has to fix.
 give_up() {
     say "$*"
     exit 2
 }
 
-# The output matters only when the command fails.
+# Show the output only if the command fails.
 quietly() {
     log=$(mktemp)
     if "$@" >"$log" 2>&1; then
@@ -31,14 +31,14 @@ quietly() {
     fi
 }
 
-# The scripts in .venv and the editable install hold absolute paths: a copied checkout would run the original.
+# .venv contains absolute paths, so a copied checkout would run the code of the original.
 usable() {
     [ -x .venv/bin/python ] && [ ! -e .venv/.incomplete ] && [ "$(cat .venv/.root 2>/dev/null)" = "$root" ]
 }
 
 has_ensurepip() { "$1" -c 'import ensurepip' 2>/dev/null; }
 
-# Sets `python` to the best interpreter there is: new enough, and if possible able to make a venv.
+# Sets `python` to the first interpreter that is new enough, if possible one that can create a venv.
 find_python() {
     python=''
     seen=''
@@ -62,7 +62,7 @@ find_python() {
         "or name one: make PYTHON=/path/to/python3.11 run"
 }
 
-# Debian keeps the part of Python that puts pip into a venv in a package of its own.
+# On Debian, a separate package contains ensurepip, which puts pip into a venv.
 ensure_ensurepip() {
     if has_ensurepip "$python"; then return; fi
     package=$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')
@@ -82,7 +82,7 @@ ensure_ensurepip() {
         "It is not Debian's Python: name one that is complete: make PYTHON=/usr/bin/python3 run"
 }
 
-# Renamed before it is removed: a removal cut short must not leave half a .venv under its own name.
+# Rename before removing, so that an interrupted removal does not leave half a .venv.
 discard_venv() {
     rm -rf .venv.old
     mv .venv .venv.old
@@ -92,7 +92,7 @@ discard_venv() {
 make_venv() {
     find_python
     ensure_ensurepip
-    say "making .venv with $("$python" --version)"
+    say "creating .venv with $("$python" --version)"
     mkdir .venv
     : >.venv/.incomplete
     "$python" -m venv .venv
@@ -104,20 +104,20 @@ pip_install() {
 }
 
 install() {
-    say "installing what $1 names (the first time takes a moment)"
-    # Wheels only: building from source would fetch tools that no lock names.
+    say "installing the packages of $1 (the first time takes a moment)"
+    # Wheels only: a build from source would fetch tools that are not in the lock file.
     pip_install --require-hashes --only-binary :all: --requirement "$1" ||
         give_up "pip failed, see above. Is the package registry within reach?"
-    # Without isolation, for the same reason: the build backend is in the lock.
+    # Without isolation for the same reason: the build backend is in the lock file.
     pip_install --no-deps --no-build-isolation --editable .
 }
 
-# Two set-ups at once would each take the other's .venv for an interrupted one.
+# Two set-ups at once would each take the other's .venv for an interrupted one, so wait for the first.
 wait_for_turn() {
     command -v flock >/dev/null || return 0
     exec 9<scripts/setup.sh
     flock -n 9 && return
-    say "another set-up is at work here; waiting for it"
+    say "another set-up runs in this checkout; waiting for it"
     flock 9
 }
 
@@ -125,16 +125,16 @@ set_up() {
     wait_for_turn
     if [ -e .venv ] || [ -L .venv ]; then
         if ! usable; then
-            say "the .venv that is here is incomplete or was made elsewhere; making it anew"
+            say "the present .venv is incomplete or belongs to another checkout; creating it again"
             discard_venv
         fi
     fi
     [ -d .venv ] || make_venv
-    # Whatever stops the set-up from here on leaves this mark, and the next call starts afresh.
+    # If the set-up stops after this line, the mark stays and the next call starts afresh.
     : >.venv/.incomplete
     install "$1"
     shift
-    # The stamps bear the time of the start, so that a lock edited meanwhile counts as newer.
+    # The stamps get the time of the start, so that a lock file edited meanwhile counts as newer.
     for stamp in "$@"; do touch -r .venv/.incomplete ".venv/$stamp"; done
     rm .venv/.incomplete
     say "done"

@@ -1,4 +1,4 @@
-"""The floor: a bare loop that makes the same hops and does nothing else."""
+"""The floor: a bare loop that makes the same model and tool calls and does nothing else."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""Sestet's graph: filled once, then walked as its tool walks it, from the file.
+"""Sestet's graph: fills the file once, then walks it as the tool does.
 
 ``python -m bench.own.graph fill|walk <home> <result>``
 """

@@ -1,4 +1,4 @@
-"""Sestet through its public library: journal on disk, every guard on, as it is installed."""
+"""Sestet through its public library, with its defaults: journal on disk, all guards on."""
 
 from collections.abc import AsyncGenerator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -12,7 +12,7 @@ from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
 
 
 class FakeModel:
-    """Follows the script; keeps nothing, so that what is remembered is Sestet's own."""
+    """Follows the script. Keeps no state, so that only Sestet remembers the conversation."""
 
     name = "fake"
 
@@ -27,7 +27,7 @@ class FakeModel:
             script.characters += count_characters(request)
         seen: Seen = "user"
         if isinstance(last, ToolMessage) and last.name == self._tool and not last.failed:
-            # Sestet's own tool does not know the script, so it is counted by its result.
+            # Sestet's own tool does not call the script, so we count its results.
             script.tool_calls += 1
             seen = "listing"
         step = await script.next(request.agent == self._root, seen)
@@ -58,7 +58,7 @@ class Sestet:
 
 @asynccontextmanager
 async def start_with(stage: Stage, tool: str) -> AsyncGenerator[Sestet]:
-    """Sestet whose specialist calls this tool."""
+    """Open Sestet with a specialist that calls this tool."""
     declare = sestet.tool(risk="safe", reads=("untrusted", "private"), effect="none", recovery="pure")
     spare = [declare(make_function(each, stage.script)) for each in stage.tree.spare]
     model = FakeModel(stage.script, stage.tree.root.name, tool)
@@ -67,13 +67,13 @@ async def start_with(stage: Stage, tool: str) -> AsyncGenerator[Sestet]:
 
 
 def start(stage: Stage) -> AbstractAsyncContextManager[Sestet]:
-    """The specialist calls the same function as everybody's."""
+    """Start Sestet with the same tool function as the other contestants."""
     added = next(tool.name for tool in stage.tree.spare if tool.name.startswith(SPECIALIST_PREFIX))
     return start_with(stage, added)
 
 
 def count_characters(request: ModelRequest) -> int:
-    """What the model reads: the instruction, texts, and the arguments of earlier calls."""
+    """Return the characters that the model reads: instruction, texts, and arguments of earlier calls."""
     calls = (call for m in request.messages if isinstance(m, AssistantMessage) for call in m.calls)
     return (
         len(request.instruction)

@@ -1,6 +1,6 @@
 """agno: a team in route mode, whose leader passes the member's answer on; sessions in memory.
 
-Its leader is shown the last three turns, which is the default.
+The leader reads the last three turns, which is the default.
 """
 
 import json

@@ -39,7 +39,7 @@ class FakeModel(BaseLlm):
         else:
             call = types.FunctionCall(name=LIST_TOOL, args={"path": "."}, id=script.call_id())
             part = types.Part(function_call=call)
-        # Without usage it would log a warning for every call, which is work.
+        # Without usage, ADK would spend CPU on a logged warning for each call.
         yield LlmResponse(content=types.Content(role="model", parts=[part]), usage_metadata=USAGE)
 
 
@@ -71,11 +71,11 @@ async def start(stage: Stage) -> AsyncGenerator[GoogleADK]:
         LlmAgent(
             name=agent.name,
             description=agent.description,
-            # A function, because braces in a text would be taken for variables.
+            # A function, because ADK reads braces in a text as variables.
             instruction=lambda context, text=agent.instruction: text,
             model=model,
             tools=[make_function(tool, script) for tool in agent.tools],
-            # Without both, the next turn would start at the specialist, and not at the orchestrator.
+            # Without both, the next turn would start at the specialist instead of the orchestrator.
             disallow_transfer_to_parent=True,
             disallow_transfer_to_peers=True,
         )

@@ -1,4 +1,4 @@
-"""The same walk by networkx, over the whole graph in memory, read from the same file.
+"""The same walk with networkx, which loads the whole graph from the same file into memory.
 
 ``python -m bench.peers.networkx walk <home> <result>``
 """
@@ -26,7 +26,7 @@ def main() -> None:
 
 
 def load(path: Path) -> networkx.MultiDiGraph:
-    """Every fact as an edge, with what an answer says about it."""
+    """Add each fact as an edge, with the fields of an answer."""
     graph = networkx.MultiDiGraph()
     connection = sqlite3.connect(path)
     for id, subject, predicate, object_, session, turn, at, untrusted in connection.execute(_FACTS):
@@ -37,7 +37,7 @@ def load(path: Path) -> networkx.MultiDiGraph:
 
 
 def walk(graph: networkx.MultiDiGraph, start: str) -> list[Found]:
-    """Breadth first in both directions, each fact once, the oldest of a step first, up to the limit."""
+    """Walk breadth first in both directions: each fact once, the oldest of a step first, up to the limit."""
     found: list[Found] = []
     seen: set[int] = set()
     met, front = {start}, [start]

@@ -1,1 +1,1 @@
-"""How well and how fast passages are found: the quality set, and the measurements over it."""
+"""The quality set of retrieval, and the measurements of recall and speed."""

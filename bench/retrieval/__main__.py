@@ -1,4 +1,4 @@
-"""``python -m bench.retrieval``: how well and how fast passages are found, each figure in its own process."""
+"""``python -m bench.retrieval``: recall and speed of retrieval, each figure in its own process."""
 
 import argparse
 import asyncio
@@ -16,14 +16,14 @@ from sestet.storage.database import Database
 
 OUTPUT = ROOT / "build" / "bench.json"
 SCRATCH = ROOT / "build" / "bench" / "scratch"
-#: The figures, in the order in which they are taken: the second builds what the others ask.
+#: The figures, in their order: the second one builds the database for the others.
 STEPS: Mapping[str, Callable[[Database], Awaitable[Mapping[str, object]]]] = {
     "quality": measure_quality,
     "build": build,
     "first": first_query,
     "many": many_queries,
 }
-#: Key → the bar, and whether more is better.
+#: Key → the bar, and whether a larger value is better.
 BARS: Mapping[str, tuple[float, bool]] = {
     "query_ms": (40.0, False),
     "first_ms": (1_000.0, False),
@@ -33,7 +33,7 @@ BARS: Mapping[str, tuple[float, bool]] = {
 
 
 def measure_retrieval() -> dict[str, object]:
-    """Every figure, and the recall of each way of looking."""
+    """Return every figure, and the recall of each kind of search."""
     SCRATCH.mkdir(parents=True, exist_ok=True)
     figures: dict[str, object] = {}
     with TemporaryDirectory(dir=SCRATCH) as folder:
@@ -44,7 +44,7 @@ def measure_retrieval() -> dict[str, object]:
 
 
 def draw_retrieval(figures: Mapping[str, object]) -> str:
-    """The two tables in markdown."""
+    """Return the two tables in markdown."""
     recall: Mapping[str, Mapping[str, Mapping[str, float]]] = figures["recall"]  # pyright: ignore[reportAssignmentType] - as measure_quality made it
     kinds = sorted(recall["hybrid"])
     lines = ["| recall@1 / recall@5 | " + " | ".join(kinds) + " |", "|---|" + "---|" * len(kinds)]

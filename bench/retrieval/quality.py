@@ -1,4 +1,4 @@
-"""Recall of the words, of the vectors, and of both together, on the quality set beside this file."""
+"""Measures the recall of words, of vectors and of both together, on the quality set beside this file."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
@@ -14,7 +14,7 @@ from sestet.storage.passages import PassageStore, SearchScope
 from sestet.storage.vectors import VectorStore
 
 HERE = Path(__file__).parent
-#: A way of looking: a question and a number in, so many sources out, the best first.
+#: A kind of search: takes a question and a limit, returns that many sources, best first.
 Search = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -51,7 +51,7 @@ def store(database: Database, notes: Sequence[Note]) -> None:
 
 
 async def measure_quality(database: Database) -> dict[str, dict[str, dict[str, float]]]:
-    """For each way of looking and each kind of query: the share whose answer is first, or among five."""
+    """Return recall@1 and recall@5 for each kind of search and each kind of query."""
     store(database, read_notes())
     passages = PassageStore(database)
     embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder())

@@ -1,4 +1,4 @@
-"""The time and the memory that a question takes over many passages."""
+"""Measures the time and the memory of a question over many passages."""
 
 import gc
 import random
@@ -41,12 +41,12 @@ async def build(database: Database) -> dict[str, float]:
 
 
 async def first_query(database: Database) -> dict[str, float]:
-    """In a process that has loaded nothing yet: the first answer, the model and the vectors included."""
+    """Measure the first answer of a fresh process, including the loading of model and vectors."""
     return {"first_ms": await _milliseconds(_open(database, LocalEmbedder()).retrieve(_queries(1)[0]))}
 
 
 async def many_queries(database: Database) -> dict[str, float]:
-    """The median after some to warm up, and what the vectors take in memory once the model is there."""
+    """Return the median question after a warm-up, and the memory of the vectors once the model is loaded."""
     embedder = LocalEmbedder()
     embedder.embed(["warm up"])
     retrieval, queries = _open(database, embedder), _queries(QUERIES)

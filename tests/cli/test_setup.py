@@ -257,10 +257,10 @@ def test_a_vendor_whose_package_is_missing_is_shown_with_the_command_that_brings
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-1")
     for module in (choices, endpoint):
         monkeypatch.setattr(module, "is_installed", is_installed)
-    assert "needs pip install 'sestet[anthropic]'" in call("setup", "--list").out
+    assert "needs pip install '.[anthropic]' in the clone" in call("setup", "--list").out
     done = call("setup", "--choose", "anthropic")
     assert done.code == 1
-    assert "pip install 'sestet[anthropic]'" in done.err
+    assert "pip install '.[anthropic]' in the clone" in done.err
 
 
 def test_an_environment_that_counts_for_more_is_said_to(

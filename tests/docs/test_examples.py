@@ -9,6 +9,7 @@ from typing import NamedTuple
 import pytest
 
 import sestet
+from scripts.injection_picture import PICTURE, draw, record, tidy
 from sestet.cli.show.progress import progress_line
 from sestet.config import Settings, load_settings
 from sestet.core.event import Event, TurnFinished
@@ -127,3 +128,8 @@ async def test_the_picture_shows_the_events_of_a_real_turn(
             events.append(event)
     picture = (ROOT / "docs" / "turn.svg").read_text(encoding="utf-8")
     assert re.findall(r'class="kind"[^>]*>(\w+)<', picture) == [event.kind for event in events]
+
+
+@pytest.mark.slow
+def test_the_picture_of_an_injection_shows_what_the_terminal_shows() -> None:
+    assert PICTURE.read_text(encoding="utf-8") == draw(tidy(record()))

@@ -103,7 +103,8 @@ def test_a_protocol_whose_package_is_missing_is_a_mistake_in_the_settings(
     with pytest.raises(ConfigError) as caught:
         check_models(settings_from(settings))
     assert caught.value.problems == [
-        "providers.a.type: 'google' needs a package that is not installed: pip install 'sestet[google]'"
+        "providers.a.type: 'google' needs a package that is not installed: "
+        "pip install '.[google]' in the clone"
     ]
 
 

@@ -137,7 +137,7 @@ async def test_a_missing_file_or_package_is_said_with_the_way_out(tmp_path: Path
         raise ImportError("no module named 'xllamacpp'")
 
     (tmp_path / "here.gguf").write_bytes(b"")
-    with pytest.raises(ModelError, match=r"pip install 'sestet\[local\]'"):
+    with pytest.raises(ModelError, match=r"pip install '\.\[local\]' in the clone"):
         await items_of(LocalModel("here", tmp_path / "here.gguf", LocalSettings(), load))
 
 
@@ -163,7 +163,7 @@ def test_a_missing_extra_is_a_mistake_in_the_settings(
 ) -> None:
     monkeypatch.setenv("SESTET_HOME", str(tmp_path))
     monkeypatch.setattr("sestet.models.endpoint.find_spec", dict[str, object]().get)
-    with pytest.raises(ConfigError, match=r"pip install 'sestet\[local\]'"):
+    with pytest.raises(ConfigError, match=r"pip install '\.\[local\]' in the clone"):
         choice.check_models(settings_from({"agent": {"provider": "local", "model": "smollm2-135m"}}))
 
 

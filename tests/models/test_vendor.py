@@ -429,7 +429,8 @@ async def test_a_missing_package_is_named_with_the_command_that_brings_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     with pytest.raises(
-        ModelError, match=r"^The model 'home/tiny' needs a package .*: pip install 'sestet\[anthropic\]'$"
+        ModelError,
+        match=r"^The model 'home/tiny' needs a package .*: pip install '\.\[anthropic\]' in the clone$",
     ):
         await items_of(VendorModel("home", ProviderSettings(type="anthropic"), "tiny"))
 

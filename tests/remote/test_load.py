@@ -370,4 +370,4 @@ loaded = asyncio.run(load_remote_agents(entries))
 print(loaded.peers, *loaded.warnings, sep="|")
 """)
 
-    assert said == "()|remote agents need the extra: pip install 'sestet[a2a]'\n"
+    assert said == "()|remote agents need the extra: pip install '.[a2a]' in the clone\n"

@@ -95,7 +95,7 @@ class Endpoint(NamedTuple):
 
 
 def install_command(vendor: Vendor) -> str:
-    return f"pip install 'sestet[{vendor.extra}]'" if vendor.extra else "pip install sestet"
+    return f"pip install '.[{vendor.extra}]' in the clone" if vendor.extra else "pip install . in the clone"
 
 
 def is_installed(package: str) -> bool:

@@ -91,7 +91,7 @@ class LocalModel:
             await asyncio.to_thread(engine.close)
 
 
-INSTALL = "pip install 'sestet[local]'"
+INSTALL = "pip install '.[local]' in the clone"
 
 
 class _Reply:

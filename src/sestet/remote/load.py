@@ -9,7 +9,7 @@ from sestet.config.settings import RemoteAgentSettings
 from sestet.core.agent import RemotePeer, normalise_name
 from sestet.remote.plain import one_line
 
-_EXTRA_MISSING = "remote agents need the extra: pip install 'sestet[a2a]'"
+_EXTRA_MISSING = "remote agents need the extra: pip install '.[a2a]' in the clone"
 # What the tree accepts; a name that it refuses would take the local agents down as well.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _SHOWN = 200

@@ -106,7 +106,7 @@ def _check_extra(extra: str, requirements: list[str]) -> Check:
     names = [re.split(r"[^\w.-]", line)[0] for line in requirements if of_extra.search(line)]
     missing = [name for name in names if not _is_installed(name)]
     if missing:
-        way_out = f"if you want it: pip install 'sestet[{extra}]'"
+        way_out = f"if you want it: pip install '.[{extra}]' in the clone"
         return Check(f"extra {extra}", "ok", "not installed", way_out)
     return Check(f"extra {extra}", "ok", "installed")
 

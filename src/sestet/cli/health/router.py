@@ -4,7 +4,7 @@ from sestet.agents import default_specs
 from sestet.cli.health.check import Check
 from sestet.models.router import open_router
 
-_WAY_OUT = "for the full one: pip install 'sestet[router]'"
+_WAY_OUT = "for the full one: pip install '.[router]' in the clone"
 
 
 def check_router() -> Check:

@@ -99,4 +99,4 @@ def _entry(name: str, specs: Sequence[AgentSpec]) -> str:
 
 def _variant(router: Router) -> str:
     text = f"Judged by {router.variant}; sure from {router.threshold:.1%} on."
-    return f"{text} {router.missing}: pip install 'sestet[router]'" if router.missing else text
+    return f"{text} {router.missing}: pip install '.[router]' in the clone" if router.missing else text
