@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Annotated, Literal, cast, get_args, get_type_hints
 
+from sestet.config.vendors import ProviderType
 from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject, JsonValue, build_value, schema_of
 
@@ -67,7 +68,7 @@ class ProviderSettings(Values):
     """Where models are reached."""
 
     type: Annotated[
-        Literal["openai", "anthropic", "google"],
+        ProviderType,
         "The protocol it speaks; most servers speak OpenAI's",
     ] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""

@@ -1,4 +1,4 @@
-"""The words of a request: courtesies taken off, endings that do not count, clauses."""
+"""The words of a request: its clauses and stems, without courtesies."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ _POLITENESS = re.compile(
     r"|go ahead)\b[\s,:!]*)+",
     re.IGNORECASE,
 )
-#: More white space than any sentence has; patterns would try every part of it.
+#: A long gap would make the patterns slow, since they try every part of it.
 _GAP = re.compile(r"\s{20,}")
 _PUNCTUATION = " \t\r\n.!?,"
 _ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
 _CONTRACTED = re.compile(r"\b(who|what|where|when|how)'s\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
-#: Where one clause ends and the next begins. A gap is tried from its beginning alone: it may be long.
+#: Where one clause ends and the next begins. A long gap is matched only from its beginning.
 _BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 _SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
@@ -26,7 +26,7 @@ _QUESTION = re.compile(
     r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have)\b", re.IGNORECASE
 )
 
-#: Words that say nothing about what is wanted.
+#: Words that say nothing about the request.
 COMMON = frozenset(
     """
     a about all am an and any anything are as at be been but by can could did do does done down ever
@@ -39,7 +39,7 @@ COMMON = frozenset(
 
 
 class Word(NamedTuple):
-    """One word where it stands."""
+    """A word and its place in the text."""
 
     text: str
     start: int
@@ -75,7 +75,7 @@ def trim_request(text: str) -> str:
 def _without_ending(text: str) -> str:
     text = text.rstrip(_PUNCTUATION)
     for ending in _ENDINGS:
-        # With a space or a comma before it: "thanks" alone is what somebody says.
+        # Only after a space or a comma: "thanks" alone is a message.
         if text[-len(ending) :].casefold() == ending and text[: -len(ending)][-1:] in (" ", ","):
             return _without_ending(text[: -len(ending)])
     return text
@@ -86,7 +86,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """What the text is about: its words without endings, and without those that stand everywhere."""
+    """The stems of the words of a text, without the common ones."""
     return frozenset(word.stem for word in words_of(text) if not word.is_common)
 
 
@@ -96,7 +96,7 @@ def stem(word: str) -> str:
         if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
             word = word.removesuffix(suffix)
             break
-    # "Noted" and "note", "stories" and "story" are the same.
+    # "Noted" and "note", "stories" and "story" get the same stem.
     return word[:-1] if word[-1:] in ("e", "y") and len(word) > _SHORTEST_STEM else word
 
 
