@@ -10,7 +10,7 @@ from sestet.core.record import Values, record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
-from sestet.runtime.prompts import say
+from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import AgentRun, Turn
 from sestet.storage.approvals import ApprovalStore, Question
 
@@ -21,11 +21,18 @@ class Clearance(Values):
 
     decision: Literal["go", "no", "wait"]
     text: str = ""
+    #: The same for the person.
+    for_person: str = ""
     #: The approval that running the call will use up.
     approval_id: str = ""
 
 
 GO = Clearance("go")
+
+
+def refusal(prompt: str, **values: str) -> Clearance:
+    """``no`` in the words of a prompt: to the model, and to the person."""
+    return Clearance("no", say(prompt, **values), tell(prompt, **values))
 
 
 @record
@@ -45,7 +52,7 @@ class Gatekeeper(Values):
         if verdict.decision == "allow":
             return GO
         if verdict.decision == "block":
-            return Clearance("no", say("blocked", tool=tool.name, reason=verdict.reason))
+            return refusal("blocked", tool=tool.name, reason=verdict.reason)
         question = self._question(turn, call)
         # The answer to this exact call comes before any standing one.
         if question is not None and question.state != "pending":
@@ -57,7 +64,7 @@ class Gatekeeper(Values):
         if question is None:
             return self._ask(turn, run, call, verdict, grant_pattern(tool, call.arguments))
         if question.expires_at <= time.time():
-            return Clearance("no", say("nobody_answered", tool=call.name))
+            return refusal("nobody_answered", tool=call.name)
         turn.waiting_for.append(question.id)
         return Clearance("wait")
 
@@ -70,7 +77,7 @@ class Gatekeeper(Values):
         self, turn: Turn, run: AgentRun, call: ToolCall, verdict: Verdict, pattern: JsonObject
     ) -> Clearance:
         if not turn.can_ask:
-            return Clearance("no", say("nobody_to_ask", tool=call.name, reason=verdict.reason))
+            return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
         stamp = turn.stamp(run.agent.name, run.delegation_id)
         approval_id = f"{turn.id}-{call.id}"
         expires_at = time.time() + self.patience
@@ -90,7 +97,7 @@ class Gatekeeper(Values):
         stamp = turn.stamp("user", run.delegation_id)
         turn.record(ApprovalDecided(stamp, question.id, decision, question.scope))
         if decision == "deny":
-            return Clearance("no", say("denied", tool=call.name))
+            return refusal("denied", tool=call.name)
         return Clearance("go", approval_id=question.id)
 
     def may_repeat(self, turn: Turn, run: AgentRun, tool: Tool, call: ToolCall) -> bool:

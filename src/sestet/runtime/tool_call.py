@@ -12,8 +12,7 @@ from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall, ToolMessage, whole
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
-from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.prompts import say
+from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.turn import AgentRun, Turn, is_stopped_by
 from sestet.storage.approvals import canonical
 
@@ -34,6 +33,8 @@ class _Result(NamedTuple):
     label: Label
     #: The tool gave nothing at all.
     is_none: bool = False
+    for_person: str = ""
+    citations: tuple[str, ...] = ()
 
 
 async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatekeeper) -> ToolAnswer:
@@ -41,24 +42,26 @@ async def call_tool(turn: Turn, run: AgentRun, call: ToolCall, gatekeeper: Gatek
     tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
     if tool is None or tool.function is None:
         names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
-        return _refuse(turn, run, call, say("not_yours", tool=call.name, tools=names), mistake=True)
+        return _refuse(turn, run, call, refusal("not_yours", tool=call.name, tools=names), mistake=True)
     if problems := _argument_problems(tool, call):
-        return _refuse(turn, run, call, say("bad_arguments", tool=call.name, problems=problems), mistake=True)
+        wrong = refusal("bad_arguments", tool=call.name, problems=problems)
+        return _refuse(turn, run, call, wrong, mistake=True)
     turn.tool_calls[tool.name] += 1
     if (done := turn.replay.answers.get(call.id)) is not None:
         run.label |= done.label
-        return ToolAnswer(_message(turn, call, done.text, failed=done.outcome != "ok"))
+        return ToolAnswer(_message(turn, done))
     if call.id in turn.replay.intents:
         return await _finish(turn, run, tool, call, _recover(turn, run, tool, call, gatekeeper))
     if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
-        return _refuse(turn, run, call, say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
+        limit = refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn))
+        return _refuse(turn, run, call, limit)
     clearance = gatekeeper.clear(turn, run, tool, call)
     if clearance.decision == "wait":
         return ToolAnswer(None)
     if clearance.decision == "no":
-        return _refuse(turn, run, call, clearance.text, outcome="denied")
+        return _refuse(turn, run, call, clearance, outcome="denied")
     if not gatekeeper.start(turn, run, tool, call, clearance.approval_id):
-        return _refuse(turn, run, call, say("nobody_answered", tool=tool.name), outcome="denied")
+        return _refuse(turn, run, call, refusal("nobody_answered", tool=tool.name), outcome="denied")
     if tool.recovery != "pure":
         await turn.settle()
     return await _finish(turn, run, tool, call, _invoke(turn, run, tool, call, tool.function))
@@ -69,12 +72,13 @@ async def _finish(
 ) -> ToolAnswer:
     """Do the work and record its result."""
     started = time.monotonic()
-    outcome, text, label, _ = await work
+    outcome, text, label, _, for_person, citations = await work
     run.label |= label
     milliseconds = (time.monotonic() - started) * 1000
     stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, outcome, text, milliseconds, label))
-    return ToolAnswer(_message(turn, call, text, failed=outcome != "ok"))
+    finished = ToolFinished(stamp, call, outcome, text, milliseconds, label, for_person, citations)
+    turn.record(finished)
+    return ToolAnswer(_message(turn, finished))
 
 
 async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gatekeeper: Gatekeeper) -> _Result:
@@ -88,7 +92,9 @@ async def _recover(turn: Turn, run: AgentRun, tool: Tool, call: ToolCall, gateke
             return await _invoke(turn, run, tool, call, tool.function)
         if found.outcome == "ok" and not found.is_none:
             return found
-    return _Result("in_doubt", say("in_doubt", tool=tool.name), tool.label(run.agent.name))
+    doubt = refusal("in_doubt", tool=tool.name)
+    label = tool.label(run.agent.name)
+    return _Result("in_doubt", doubt.text, label, for_person=doubt.for_person)
 
 
 async def _invoke(
@@ -101,7 +107,8 @@ async def _invoke(
         async with clock:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
         if isinstance(value, Labelled):
-            return _Result("ok", _as_text(value.value), value.label, value.value is None)
+            citations = tuple(map(whole, value.citations))
+            return _Result("ok", _as_text(value.value), value.label, value.value is None, "", citations)
         return _Result("ok", _as_text(value), CLEAN if _is_fixed(tool, value) else label, value is None)
     except ToolError as error:
         return _Result("error", whole(str(error)), label)
@@ -120,18 +127,21 @@ def _refuse(
     turn: Turn,
     run: AgentRun,
     call: ToolCall,
-    text: str,
+    refused: Clearance,
     *,
     outcome: Literal["refused", "denied"] = "refused",
     mistake: bool = False,
 ) -> ToolAnswer:
     stamp = turn.stamp(run.agent.name, run.delegation_id)
-    turn.record(ToolFinished(stamp, call, outcome, text, 0.0, CLEAN))
-    return ToolAnswer(_message(turn, call, text, failed=True), mistake)
+    finished = ToolFinished(stamp, call, outcome, refused.text, 0.0, CLEAN, refused.for_person)
+    turn.record(finished)
+    return ToolAnswer(_message(turn, finished), mistake)
 
 
-def _message(turn: Turn, call: ToolCall, text: str, *, failed: bool) -> ToolMessage:
-    return ToolMessage(call.id, call.name, clip(text, turn.limits.tool_output), failed)
+def _message(turn: Turn, done: ToolFinished) -> ToolMessage:
+    text = clip(done.text, turn.limits.tool_output)
+    failed = done.outcome != "ok"
+    return ToolMessage(done.call.id, done.call.name, text, failed, done.for_person, done.citations)
 
 
 def _argument_problems(tool: Tool, call: ToolCall) -> str:

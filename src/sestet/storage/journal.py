@@ -324,7 +324,7 @@ def decode(stamp: Stamp, kind: str, data: str) -> Event:
     elif "label" in values:
         label = cast("dict[str, object]", values["label"])
         values["label"] = Label(bool(label["untrusted"]), bool(label["private"]), _texts(label["sources"]))
-    for name in ("sources", "waiting_for", "ids"):
+    for name in ("sources", "waiting_for", "ids", "citations"):
         if name in values:
             values[name] = _texts(values[name])
     if "call" in values:

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
-from sestet.core.message import ToolMessage
 from sestet.core.tool import Tool
 from sestet.models.offline.matching import deed_of
 from sestet.models.offline.parameters import cues_of
@@ -40,10 +39,6 @@ _SMALL_TALK: tuple[tuple[str, str], ...] = (
         r"help( me)?|what can (you|i) do( for me| here| with .*)?|what do you do|commands|how does this work",
         "{what}\n\n{help}",
     ),
-)
-#: How a text ends that speaks to a model.
-_TO_MODELS = re.compile(
-    r"(?:\s+(?:Say so|Answer with|Answer the person|Do not try|Correct them|Choose another)[^.]*\.)+$"
 )
 _MOST_EXAMPLES = 4
 _LONGEST_PHRASE = 200
@@ -143,11 +138,6 @@ class Conversation(NamedTuple):
 
     def nobody_for(self, agent: str) -> str:
         return f"That is work for the {agent}, who has no tools here, so I cannot do it."
-
-
-def for_people(result: ToolMessage) -> str:
-    """A result as it is; of a refusal, without what it tells a model to do."""
-    return _TO_MODELS.sub("", result.text).replace("the person", "you") if result.failed else result.text
 
 
 def _various(tools: Sequence[Tool]) -> Sequence[Tool]:

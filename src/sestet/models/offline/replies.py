@@ -16,7 +16,7 @@ from sestet.core.message import (
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
-from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, for_people, sketch_plan
+from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, sketch_plan
 from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request, words_of
@@ -51,7 +51,7 @@ class Replies:
         if request.agent not in self._tools:
             return self._orchestrate(text, results, conversation, request.tools)
         if results:
-            return ModelReply("\n\n".join(for_people(result) for result in results))
+            return ModelReply("\n\n".join(result.for_person or result.text for result in results))
         if request.agent == ASSISTANT and (answer := conversation.small_talk(text)):
             return ModelReply(answer)
         tools = [tool for tool in request.tools if tool.name != REJECT_TASK]

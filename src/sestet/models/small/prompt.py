@@ -21,8 +21,6 @@ _MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST
 _BRIEF = 300
 #: How many examples of each specialist the orchestrator is shown.
 _ROUTES = 4
-#: How tools write a finding: its source, what is known about it, and its text.
-_SOURCE = re.compile(r"^- ([^\n]{1,200}?) \([^\n]*?\): ", re.MULTILINE)
 _MOST_SOURCES = 12
 #: Follows each result. Without it, a small model often calls the same tool again.
 _AFTER_RESULT = "Answer the request with this, or use another tool if something is missing."
@@ -123,16 +121,16 @@ def _plain(message: Message) -> UserMessage | AssistantMessage:
 
 
 def sources_of(messages: Sequence[Message]) -> tuple[str, ...]:
-    """The sources that the results since the last request name, and none; empty: no result names any.
+    """The sources of the results since the last request, and ``none``; empty when no result has a source.
 
-    A small model cites rightly where it can only choose, and makes sources up where it may write them.
+    A small model that may only choose from a list cites correctly; else it makes sources up.
     """
     found: dict[str, None] = {}
     for message in reversed(messages):
         if isinstance(message, UserMessage):
             break
         if isinstance(message, ToolMessage) and not message.failed:
-            found |= dict.fromkeys(match[1] for match in _SOURCE.finditer(message.text))
+            found |= dict.fromkeys(message.citations)
     return (*list(found)[:_MOST_SOURCES], NO_SOURCE) if found else ()
 
 
