@@ -2,17 +2,10 @@
 
 import re
 
-# Words that say nothing about what is being looked for.
-_STOP_WORDS = frozenset(
-    # One text is easier to read and to keep than a list of quoted words.
-    """
-    a about am an and are as at be been by did do does for from had has have he her his how i in is it its
-    know me my of on or our recall remember she tell that the their them they this to told us was we were
-    what when where which who why will with you your
-    """.split()  # noqa: SIM905
-)
+from sestet.core.language import STOP_WORDS
 
-
+#: Beside the usual ones, words of questions about what was said.
+_STOP_WORDS = STOP_WORDS | {"he", "her", "his", "recall", "remember", "she", "told"}
 # A question has few; a pasted page would only make the search slow.
 _MOST_WORDS = 100
 

@@ -4,14 +4,13 @@ import json
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
+from sestet.core.language import stem
 from sestet.core.record import Values, record
 from sestet.storage.database import Database
 from sestet.storage.full_text import match_any, telling_words
 
 Kind: TypeAlias = Literal["memories", "observations", "reflections"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-_ENDINGS = ("ing", "ed", "es", "s", "e")
-_SHORTEST_STEM = 3
 
 
 @record
@@ -84,13 +83,4 @@ def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, telling_words(text)))
-
-
-def _stem(word: str) -> str:
-    """Crude, and good enough to see whether two texts share words that full text has already found."""
-    word = word.casefold()
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
-            return word.removesuffix(ending)
-    return word
+    return frozenset(map(stem, telling_words(text)))

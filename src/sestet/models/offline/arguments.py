@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from typing import NamedTuple
 
+from sestet.core.language import stem
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.parameters import (
@@ -17,7 +18,7 @@ from sestet.models.offline.parameters import (
     parameters_of,
     spoken,
 )
-from sestet.models.offline.words import COMMON, Clause, Word, clauses_of, stem, words_of
+from sestet.models.offline.words import COMMON, Clause, Word, clauses_of, words_of
 
 #: How people say a number, by argument. ``#`` stands for the number, ``@`` for a word of the tool.
 _NUMBERS = {

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from sestet.core.language import STOP_WORDS, stem
+
 _POLITENESS = re.compile(
     r"^\s*((hey|hi|hello|ok|okay|so|and|now|then|please|pls|kindly|sestet|can you|could you|would you"
     r"|will you|can i|may i|you should|i want you to|i would like you to|i'd like you to|i need you to"
@@ -19,21 +21,17 @@ _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
 #: Where one clause ends and the next begins. A long gap is matched only from its beginning.
 _BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
-_SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
-_SHORTEST_STEM = 3
 
 _QUESTION = re.compile(
     r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have)\b", re.IGNORECASE
 )
 
-#: Words that say nothing about the request.
-COMMON = frozenset(
+#: Words that say nothing about what a request asks for.
+COMMON = STOP_WORDS | frozenset(
     """
-    a about all am an and any anything are as at be been but by can could did do does done down ever
-    for from get give go got had has have here how i i'd i'm i've if in into is it its just know let
-    like me mine more my need no not now of on once one only or our out over please s said say
-    should so some something tell than that the their them then there these they this those to too
-    up us want was we were what when where which who why will with would you your
+    all any anything but can could done down ever get give go got here i'd i'm i've if into just let like
+    mine more need no not now once one only out over please s said say should so some something than then
+    there these those too up want would
     """.split()  # noqa: SIM905
 )
 
@@ -88,16 +86,6 @@ def words_of(text: str) -> list[Word]:
 def stems_of(text: str) -> frozenset[str]:
     """The stems of the words of a text, without the common ones."""
     return frozenset(word.stem for word in words_of(text) if not word.is_common)
-
-
-def stem(word: str) -> str:
-    word = word.casefold()
-    for suffix in _SUFFIXES:
-        if word.endswith(suffix) and len(word) - len(suffix) >= _SHORTEST_STEM:
-            word = word.removesuffix(suffix)
-            break
-    # "Noted" and "note", "stories" and "story" get the same stem.
-    return word[:-1] if word[-1:] in ("e", "y") and len(word) > _SHORTEST_STEM else word
 
 
 def clauses_of(text: str) -> Iterator[Clause]:
