@@ -45,9 +45,9 @@ check: lint types test docs-check ## all of the above checks; what continuous in
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)
 
-router: .venv/.dev ## learn the router's weights from the rooms' requests, and write its figures into the docs
-	$(BIN)/python -m scripts.train_router
-	$(BIN)/python -m scripts.router_figures
+router: .venv/.dev ## train the router on its bank of requests, and write its figures into docs/routing.md
+	$(BIN)/python -m sestet.evals.training
+	$(BIN)/python -m sestet.evals.training.report
 
 wheel: .venv/.run ## build dist/sestet-<version>-py3-none-any.whl, to install elsewhere
 	@rm -f dist/sestet-*.whl

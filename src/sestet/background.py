@@ -3,7 +3,7 @@
 from sestet.config import Settings
 from sestet.core.model import Model
 from sestet.models.choice import Models, is_small
-from sestet.models.named import OFFLINE
+from sestet.models.provider import OFFLINE
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.memory.observer import Observer, Thresholds

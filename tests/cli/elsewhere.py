@@ -4,12 +4,12 @@ import sys
 
 from sestet.cli import main
 from sestet.cli.setting_up import choices
-from sestet.models import endpoint
-from sestet.models.llama import PACKAGE
+from sestet.models import provider
+from sestet.models.provider import LOCAL_PACKAGE
 
 
 def is_installed(package: str) -> bool:
-    return package != PACKAGE and endpoint.is_installed(package)
+    return package != LOCAL_PACKAGE and provider.is_installed(package)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ from rich.console import Console
 from sestet.agents import NAMES
 from sestet.cli.show.evals import print_run
 from sestet.cli.show.evals_html import render_page
-from sestet.evals.result import Result, Run, RunInfo
-from sestet.evals.saved import load_run, open_ledger
+from sestet.evals.runs import Result, Run, RunInfo, load_run, open_run_log
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.evals.samples import MODEL, result, run_of
@@ -58,9 +57,9 @@ def test_a_trial_touches_nothing_of_the_person(home: Home, call: Call, mine: str
 
 
 def save(home: Home, name: str, run: Run) -> None:
-    with open_ledger(run.info, home.work / name) as ledger:
+    with open_run_log(run.info, home.work / name) as log:
         for each in run.results:
-            ledger.add(each)
+            log.add(each)
 
 
 def test_the_terminal_shows_scores_matrix_times_and_confusions(home: Home, call: Call) -> None:

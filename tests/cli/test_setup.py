@@ -8,9 +8,9 @@ import pytest
 
 from sestet.cli.setting_up import choices
 from sestet.config import load_settings
-from sestet.models import endpoint
+from sestet.models import provider
 from sestet.models.files.catalogue import catalogue
-from sestet.models.llama import PACKAGE
+from sestet.models.provider import LOCAL_PACKAGE
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.models.local_servers import CHATTER, LISTED, LlamaCpp, LocalServer, Ollama, Served, Vllm, running
@@ -20,7 +20,7 @@ KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY
 
 def is_installed(package: str) -> bool:
     """Everything but the engine of models in this process."""
-    return package != PACKAGE
+    return package != LOCAL_PACKAGE
 
 
 @pytest.fixture(autouse=True)
@@ -255,7 +255,7 @@ def test_a_vendor_whose_package_is_missing_is_shown_with_the_command_that_brings
         return package != "anthropic"
 
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-1")
-    for module in (choices, endpoint):
+    for module in (choices, provider):
         monkeypatch.setattr(module, "is_installed", is_installed)
     assert "needs pip install '.[anthropic]' in the clone" in call("setup", "--list").out
     done = call("setup", "--choose", "anthropic")

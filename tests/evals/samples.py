@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from sestet.evals.result import Result, Run, RunInfo, Subject
+from sestet.evals.runs import Result, Run, RunInfo, Subject
 from sestet.evals.sets import digest
 
 ROUTER = Subject("router", "light", 0.6, 12.0, 11.0)

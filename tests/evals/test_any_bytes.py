@@ -11,7 +11,7 @@ from sestet.agents import NAMES, room_tools
 from sestet.cli.show.evals_html import render_page
 from sestet.core.errors import PersonError
 from sestet.evals.figures import figures
-from sestet.evals.saved import load_run, open_ledger
+from sestet.evals.runs import load_run, open_run_log
 from sestet.evals.sets import read_multipart_set, read_routing_set, read_tool_set
 from tests.evals.samples import result, run_of
 
@@ -52,9 +52,9 @@ def test_any_damage_to_a_saved_run_is_read_or_complained_of(
 ) -> None:
     run = run_of(result("a", "vault", "vault"), result("b", "direct", "vault"))
     file.write_bytes(b"")
-    with open_ledger(run.info, file) as ledger:
+    with open_run_log(run.info, file) as log:
         for each in run.results:
-            ledger.add(each)
+            log.add(each)
     whole = file.read_bytes()
     file.write_bytes(whole[:position] + content + whole[position + len(content) :])
     complaint = str(file)

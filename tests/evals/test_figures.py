@@ -6,7 +6,7 @@ from sestet.core.errors import PersonError
 from sestet.core.model import Usage
 from sestet.evals.compare import compare
 from sestet.evals.figures import confusions_of, costs_of, figures, score
-from sestet.evals.result import Result, Run, RunInfo
+from sestet.evals.runs import Result, Run, RunInfo
 from tests.evals.samples import MODEL, ROUTER, result, run_of
 
 RUN = run_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sestet.agents import NAMES, default_specs, room_tools
+from sestet.agents import default_specs, room_tools
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import PersonError
 from sestet.evals.sets import (
@@ -19,8 +19,10 @@ from sestet.evals.sets import (
     shipped_set,
 )
 from sestet.models.router import DIRECT
+from sestet.models.router.weights import read_weights
 from tests.evals.samples import plain
 
+NAMES = [spec.name for spec in default_specs()]
 TOOLS = {name: room_tools(name) for name in NAMES}
 GOOD = '{"request": "list the files", "agent": "operator"}\n'
 
@@ -48,10 +50,12 @@ def test_the_shipped_sets_are_read_whole_and_no_request_stands_twice() -> None:
         assert len(requests) == len(set(requests)) >= 60
 
 
-def test_every_specialist_and_direct_have_cases_of_both_kinds() -> None:
+def test_every_owner_that_the_router_has_learned_has_cases_of_both_kinds() -> None:
     cases = read_routing_set(shipped_set("routing"), NAMES)
+    learned = read_weights().header["agents"]
+    assert DIRECT in learned
     assert {(case.agent, case.kind) for case in cases} == {
-        (agent, kind) for agent in (*NAMES, DIRECT) for kind in ("plain", "hard")
+        (agent, kind) for agent in learned for kind in ("plain", "hard")
     }
 
 
@@ -82,8 +86,8 @@ def test_further_keys_blank_lines_and_a_byte_order_mark_are_no_mistakes(file: Pa
         ('{"request": " ", "agent": "vault"}', "request: is empty"),
         ("[1]", "expected an object such as"),
         ('{"request": "a"', "is not JSON: Expecting ',' delimiter at column 16"),
-        ("[" * 100_000, "is JSON that nobody can read"),
-        (f'{{"request": {"9" * 5_000}}}', "is JSON that nobody can read"),
+        ("[" * 100_000, "is JSON that is nested too deeply or has too long a number"),
+        (f'{{"request": {"9" * 5_000}}}', "is JSON that is nested too deeply or has too long a number"),
     ],
     ids=["unknown agent", "no agent", "no text", "blank", "no object", "no JSON", "deep", "long number"],
 )
@@ -128,9 +132,10 @@ def test_a_case_for_tools_names_a_real_tool_and_its_arguments(
 
 
 def test_a_specialist_without_cases_is_tried_on_its_own_examples() -> None:
-    gardener = AgentSpec("gardener", examples=("water the roses", "is it time to sow beans"))
+    newcomer = AgentSpec("newcomer", examples=("water the roses", "is it time to sow beans"))
+    known = AgentSpec("vault", examples=("seal this note",))
     shipped = read_routing_set(shipped_set("routing"), NAMES)
-    assert cases_of_examples((*default_specs(), gardener), shipped) == [
-        RoutingCase("water the roses", "gardener", EXAMPLE),
-        RoutingCase("is it time to sow beans", "gardener", EXAMPLE),
+    assert cases_of_examples((known, newcomer), shipped) == [
+        RoutingCase("water the roses", "newcomer", EXAMPLE),
+        RoutingCase("is it time to sow beans", "newcomer", EXAMPLE),
     ]

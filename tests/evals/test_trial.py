@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sestet.agents import NAMES, default_specs
+from sestet.agents import default_specs
 from sestet.config import Settings
 from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
@@ -13,14 +13,14 @@ from sestet.core.message import ToolCall, UserMessage
 from sestet.core.model import ModelReply, Usage
 from sestet.evals.attempts import call_with_model, route_with_model, route_with_router, split_with_router
 from sestet.evals.figures import figures
-from sestet.evals.result import NO_CALL, OTHER, Result
-from sestet.evals.saved import load_run, open_ledger
+from sestet.evals.runs import NO_CALL, OTHER, Result, load_run, open_run_log
 from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase, read_multipart_set, shipped_set
-from sestet.evals.tree import trial_tree
+from sestet.evals.subjects import trial_tree
 from sestet.evals.trial import carry_out, try_orchestrator, try_router, try_tools
 from sestet.models.router import DIRECT, open_router
 from sestet.models.scripted import ScriptedModel, ScriptItem
 
+NAMES = [spec.name for spec in default_specs()]
 ROOT = trial_tree(Settings(), default_specs())
 ROUTER = open_router(default_specs(), with_encoder=False)
 CASE = RoutingCase("what is the weather", "navigator", "plain")
@@ -122,15 +122,15 @@ async def test_any_other_failure_ends_the_run_and_the_next_goes_on(tmp_path: Pat
     requests.write_text("".join(lines), encoding="utf-8")
     first = ScriptedModel([give("vault"), ModelError("no such key", "auth")])
     trial = try_orchestrator(ROOT, default_specs(), lambda _: first, requests)
-    with pytest.raises(ModelError, match="no such key"), open_ledger(trial.info, out) as ledger:
-        await carry_out(trial, ledger)
+    with pytest.raises(ModelError, match="no such key"), open_run_log(trial.info, out) as log:
+        await carry_out(trial, log)
     assert len(load_run(out).results) == 1
 
     second = ScriptedModel([give("vault"), "no"])
     trial = try_orchestrator(ROOT, default_specs(), lambda _: second, requests)
     watched: list[tuple[int, int, str]] = []
-    with open_ledger(trial.info, out) as ledger:
-        await carry_out(trial, ledger, lambda done, total, name: watched.append((done, total, name)))
+    with open_run_log(trial.info, out) as log:
+        await carry_out(trial, log, lambda done, total, name: watched.append((done, total, name)))
     assert watched == [(1, 3, "r1"), (2, 3, "r2")]
     assert [result.given for result in load_run(out).results] == ["vault", "vault", DIRECT]
 

@@ -95,7 +95,7 @@ def test_a_protocol_whose_package_is_missing_is_a_mistake_in_the_settings(
     def is_installed(package: str) -> bool:
         return package != "google.genai"
 
-    monkeypatch.setattr("sestet.models.endpoint.is_installed", is_installed)
+    monkeypatch.setattr("sestet.models.provider.is_installed", is_installed)
     settings = {
         "agent": {"provider": "a", "model": "m"},
         "providers": {"a": {"type": "google", "apiKey": "k"}},

@@ -13,11 +13,11 @@ import pytest
 import sestet
 from sestet.app import App
 from sestet.config.settings import ProviderSettings, Secret
+from sestet.config.vendors import VENDORS
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.event import Event, ModelRetried, TextStreamed, TurnCancelled, TurnFailed, TurnFinished
 from sestet.core.message import UserMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, Setback, TextDelta, Usage
-from sestet.models.endpoint import VENDORS
 from sestet.models.retry import Pacing, RetryingModel
 from sestet.models.vendor import VendorModel
 from tests.models.dialects import DIALECTS, Anthropic, Call, Dialect, Google, OpenAI, Text
@@ -63,7 +63,7 @@ async def test_neither_key_nor_conversation_follows_a_redirect(dialect: Dialect)
 
     assert not other.received
     assert (error.kind, error.retry_after) == ("other", None)
-    assert "sends calls on to another address" in str(error)
+    assert "redirects to another address" in str(error)
     assert "providers.home.baseUrl" in str(error)
 
 

@@ -189,7 +189,10 @@ def test_what_is_not_the_pinned_file_is_deleted(shelf: Path) -> None:
 def test_a_server_with_something_else_leaves_nothing_to_go_on_from(
     shelf: Path, data: bytes, how_many: str
 ) -> None:
-    with serve(data) as served, pytest.raises(PersonError, match=f"it gave {how_many} bytes than the model"):
+    with (
+        serve(data) as served,
+        pytest.raises(PersonError, match=f"the server sent {how_many} bytes than the model"),
+    ):
         pull(entry(served.url), silent)
 
     assert left() == []

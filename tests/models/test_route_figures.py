@@ -11,7 +11,9 @@ _BAR = 0.01
 
 
 def test_a_variant_that_auto_trusts_is_sure_and_wrong_in_at_most_one_request_of_a_hundred() -> None:
-    lines = files("sestet").joinpath("evals", "routing.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (
+        files("sestet").joinpath("evals", "sets", "routing.jsonl").read_text(encoding="utf-8").splitlines()
+    )
     cases = [json.loads(line) for line in lines]
 
     for with_encoder in (False, True):

@@ -7,9 +7,17 @@ from threading import Thread
 
 import pytest
 
-from sestet.models.server_http import ServerHttp
 from sestet.models.servers import KINDS as SERVER_KINDS
-from sestet.models.servers import ServedModel, Server, find_servers, is_own, look_at, usual_kind, usual_places
+from sestet.models.servers import (
+    ServedModel,
+    Server,
+    ServerHttp,
+    find_servers,
+    is_own,
+    look_at,
+    usual_kind,
+    usual_places,
+)
 from tests.models.local_servers import KINDS, LlamaCpp, LmStudio, LocalServer, Ollama, Served, Vllm, running
 
 

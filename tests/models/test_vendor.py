@@ -15,10 +15,9 @@ from sestet.config.settings import AgentSettings, ProviderSettings, Secret, Sett
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta, Usage
-from sestet.models.endpoint import Endpoint
-from sestet.models.named import NamedModel
+from sestet.models.provider import Endpoint, NamedModel
 from sestet.models.vendor import VendorModel, vendor_model
-from sestet.models.vendor_errors import explain
+from sestet.models.vendor.errors import explain
 from tests.models.model_server import Answer, Event, ModelServer, refused, said, serve
 from tests.models.openai_wire import call, finish, reasoning, refusal, text, usage
 

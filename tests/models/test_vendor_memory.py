@@ -3,7 +3,7 @@
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from sestet.core.message import AssistantMessage, MemoryMessage, UserMessage
-from sestet.models.vendor_wire import to_messages
+from sestet.models.vendor.wire import to_messages
 
 
 def test_memory_and_message_are_one_message_since_servers_refuse_two_in_a_row() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
-from sestet.models.vendor_wire import to_usage
+from sestet.models.vendor.wire import to_usage
 
 KNOWN = [
     ("gpt-4o", "openai", "https://api.openai.com/v1"),

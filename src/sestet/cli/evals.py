@@ -77,7 +77,7 @@ def show(
 ) -> None:
     """Show a saved run again, whole or not."""
     from sestet.cli.evaluating import present
-    from sestet.evals.saved import load_run
+    from sestet.evals.runs import load_run
 
     present(load_run(run), html, as_json)
 
@@ -92,7 +92,7 @@ def compare(
     from sestet.cli.show.console import open_console, print_json
     from sestet.cli.show.evals import print_comparison
     from sestet.evals.compare import compare, describe_comparison
-    from sestet.evals.saved import load_run
+    from sestet.evals.runs import load_run
 
     runs = load_run(before), load_run(after)
     found = compare(*runs)

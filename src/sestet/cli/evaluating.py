@@ -15,11 +15,9 @@ from sestet.config import Settings
 from sestet.core.agent import Agent
 from sestet.core.errors import ModelError, PersonError
 from sestet.evals.figures import figures
-from sestet.evals.models import settings_for
-from sestet.evals.result import Run
-from sestet.evals.saved import Ledger, open_ledger
+from sestet.evals.runs import Run, RunLog, open_run_log
 from sestet.evals.sets import Case
-from sestet.evals.tree import trial_tree
+from sestet.evals.subjects import settings_for, trial_tree
 from sestet.evals.trial import Trial, carry_out, try_orchestrator, try_router, try_splitting, try_tools
 from sestet.models.choice import Models
 
@@ -89,18 +87,18 @@ def _open_models(settings: Settings, model: str) -> _Tried:
 def _finish(options: Options, trial: Trial[_Case], models: Models | None = None) -> int:
     """Try the cases that are left, keep what they give, and show the figures."""
     _require_place(options)
-    with open_ledger(trial.info, options.out) as ledger:
-        if done := len(ledger.run.results):
+    with open_run_log(trial.info, options.out) as log:
+        if done := len(log.run.results):
             said = f"{options.out}: {done} of {trial.info.cases} cases had been tried before."
             typer.echo(clean(said), err=True)
         try:
-            run(_carry_out(trial, ledger, models))
+            run(_carry_out(trial, log, models))
         except KeyboardInterrupt:
-            typer.echo(f"Stopped. {_kept(options, ledger)}", err=True)
+            typer.echo(f"Stopped. {_kept(options, log)}", err=True)
             return _INTERRUPTED
         except ModelError as error:
-            raise PersonError(f"{error}\n{_kept(options, ledger)}") from error
-    present(ledger.run, options.html, options.as_json)
+            raise PersonError(f"{error}\n{_kept(options, log)}") from error
+    present(log.run, options.html, options.as_json)
     return 0
 
 
@@ -112,17 +110,17 @@ def _require_place(options: Options) -> None:
         raise PersonError(f"{options.html}: the page needs a file of its own")
 
 
-async def _carry_out(trial: Trial[_Case], ledger: Ledger, models: Models | None) -> None:
+async def _carry_out(trial: Trial[_Case], log: RunLog, models: Models | None) -> None:
     try:
         with open_bar(trial.info.eval) as watch:
-            await carry_out(trial, ledger, watch)
+            await carry_out(trial, log, watch)
     finally:
         if models:
             await models.close()
 
 
-def _kept(options: Options, ledger: Ledger) -> str:
-    done = f"{len(ledger.run.results)} of {ledger.run.info.cases} cases were tried"
+def _kept(options: Options, log: RunLog) -> str:
+    done = f"{len(log.run.results)} of {log.run.info.cases} cases were tried"
     if options.out:
         return clean(f"{done} and are kept in {options.out}; the same command goes on with the rest.")
     return f"{done}; with --out FILE they would have been kept, to go on later."

@@ -83,11 +83,8 @@ def use(context: typer.Context, name: Annotated[str, _NAME]) -> None:
     from sestet.config import load_settings
     from sestet.config.edit import edit_settings, file_to_edit
     from sestet.core.errors import PersonError
-    from sestet.models.endpoint import is_installed
     from sestet.models.files.catalogue import model_file
-    from sestet.models.llama import PACKAGE
-    from sestet.models.local import INSTALL
-    from sestet.models.named import LOCAL
+    from sestet.models.provider import LOCAL, LOCAL_INSTALL, LOCAL_PACKAGE, is_installed
 
     if not model_file(name).is_file():
         _known(name)
@@ -97,8 +94,8 @@ def use(context: typer.Context, name: Annotated[str, _NAME]) -> None:
         raise PersonError(f"{file}: providers.{LOCAL} has that name already; call it otherwise there first")
     edit_settings(file, dict(zip(_SETTING, (LOCAL, name), strict=True)))
     typer.echo(f"{clean(str(file))}: {clean(name)} answers now")
-    if not is_installed(PACKAGE):
-        typer.echo(f"It needs a package that is not installed: {INSTALL}", err=True)
+    if not is_installed(LOCAL_PACKAGE):
+        typer.echo(f"It needs a package that is not installed: {LOCAL_INSTALL}", err=True)
     for variable in load_settings(file).overrides:
         if variable in ("SESTET_AGENT__PROVIDER", "SESTET_AGENT__MODEL"):
             typer.echo(f"The environment variable {variable} still says something else.", err=True)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
+from sestet.config.vendors import ProviderType
 from sestet.core.record import Record, convert, field, fields, force_setattr
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
@@ -72,7 +73,7 @@ class ProviderSettings(_Section):
     """Where models are reached."""
 
     type: Annotated[
-        Literal["openai", "anthropic", "google"],
+        ProviderType,
         "The protocol it speaks; most servers speak OpenAI's",
     ] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""

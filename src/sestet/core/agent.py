@@ -10,6 +10,8 @@ from sestet.core.tool import Tool
 ORCHESTRATOR = "orchestrator"
 ASSISTANT = "assistant"
 UNMATCHED = "unmatched"
+#: The owner of a request that the orchestrator answers itself.
+DIRECT = "direct"
 
 #: The two calls that every tree offers and nobody owns.
 TRANSFER = "transfer_to_agent"

@@ -145,6 +145,10 @@ class ToolFinished(_Stamped):
     milliseconds: float
     #: What the text adds to the context that reads it.
     label: Label
+    #: The same for the person, where ``text`` instructs the model; empty: ``text`` is for both.
+    for_person: str = ""
+    #: The sources of the passages in ``text``, as an answer may cite them.
+    citations: tuple[str, ...] = ()
 
 
 class ApprovalRequested(_Stamped):

@@ -53,6 +53,8 @@ class Labelled(NamedTuple):
 
     value: JsonValue
     label: Label
+    #: The sources of the passages in ``value``, as an answer may cite them.
+    citations: tuple[str, ...] = ()
 
 
 def stored_label(source: str, labels: Iterable[Label]) -> Label:

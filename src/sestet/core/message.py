@@ -40,6 +40,10 @@ class ToolMessage(NamedTuple):
     name: str
     text: str
     failed: bool = False
+    #: The same for the person, where ``text`` instructs the model; empty: ``text`` is for both.
+    for_person: str = ""
+    #: The sources of the passages in ``text``, as an answer may cite them.
+    citations: tuple[str, ...] = ()
 
 
 class MemoryMessage(NamedTuple):

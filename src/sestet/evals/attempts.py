@@ -1,25 +1,26 @@
 """Tries one case: where the router sends it, or what a model calls first."""
 
+import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from itertools import groupby
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
-from sestet.core.agent import TRANSFER, Agent
+from sestet.core.agent import DIRECT, TRANSFER, Agent
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.message import ToolCall, UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
+from sestet.core.schema import JsonObject, JsonValue, find_problems
 from sestet.core.tool import Tool
-from sestet.evals.arguments import argument_problems
-from sestet.evals.result import NO_CALL, OTHER, Result
+from sestet.evals.runs import NO_CALL, OTHER, Result
 from sestet.evals.sets import MultipartCase, RoutingCase, ToolCase
-from sestet.models.router import DIRECT, Router
+from sestet.models.router import Router
 from sestet.runtime.delegation import offered_tools, transfer_tool
 
-#: Failures that lie with one request: the next may well be answered. Any other ends the run.
+#: Failures of a single request; the run continues with the next one. Any other failure ends the run.
 _OF_THE_REQUEST: frozenset[FailureKind] = frozenset({"content_filter", "context_too_long", "timeout"})
-#: Of a model's words, enough to see what it meant.
+#: How much of a model's text is kept in a result.
 _LONGEST_DETAIL = 500
 _JOINT = " → "
 
@@ -30,7 +31,7 @@ TryTool: TypeAlias = Callable[[ToolCase], Awaitable[Result]]
 
 
 def route_with_router(router: Router) -> TryRoute:
-    """Cases tried on the router; its best guess counts, sure or not."""
+    """Tries cases on the router; its best guess counts, sure or not."""
 
     async def attempt(case: RoutingCase) -> Result:
         started = time.perf_counter()
@@ -50,7 +51,7 @@ def route_with_router(router: Router) -> TryRoute:
 
 
 def split_with_router(router: Router) -> TrySplit:
-    """Cases tried on the router: which parts it sees. Sure is what it would send off as one request."""
+    """Tries cases on the router: which parts it sees. "Sure" means that it would route it as one request."""
 
     async def attempt(case: MultipartCase) -> Result:
         started = time.perf_counter()
@@ -74,7 +75,7 @@ def split_with_router(router: Router) -> TrySplit:
 
 
 def route_with_model(root: Agent, model_of: ModelOf) -> TryRoute:
-    """Cases tried on the orchestrator's model: to whom it gives the request in its first reply."""
+    """Tries cases on the orchestrator's model: the agent that its first reply delegates to."""
     transfer = transfer_tool(root.sub_agents)
 
     async def attempt(case: RoutingCase) -> Result:
@@ -95,7 +96,7 @@ def route_with_model(root: Agent, model_of: ModelOf) -> TryRoute:
 
 
 def call_with_model(root: Agent, model_of: ModelOf) -> TryTool:
-    """Cases tried on a specialist's model: the first call that it makes."""
+    """Tries cases on a specialist's model: the first call that it makes."""
     transfer = transfer_tool(root.sub_agents)
 
     async def attempt(case: ToolCase) -> Result:
@@ -121,12 +122,12 @@ def call_with_model(root: Agent, model_of: ModelOf) -> TryTool:
 class _Asked(NamedTuple):
     reply: ModelReply
     milliseconds: float
-    #: Why there is no reply.
+    #: Why the model gave no reply; empty when it did.
     failure: str = ""
 
 
 async def _ask(model: Model, agent: Agent, root: Agent, transfer: Tool, text: str) -> _Asked:
-    """The first reply of an agent to a request, as a turn would ask for it."""
+    """The first reply of an agent, with the same prompt and tools as in a turn."""
     tools = offered_tools(agent, root, transfer)
     request = ModelRequest(agent.name, agent.instruction, (UserMessage(text),), tools)
     started = time.perf_counter()
@@ -152,7 +153,7 @@ class _Given(NamedTuple):
 def _route_of(root: Agent, asked: _Asked) -> _Given:
     if asked.failure:
         return _Given(OTHER, asked.failure)
-    # Two tasks for one specialist are one route.
+    # Two delegations to one specialist are one route.
     targets = list(dict.fromkeys(_target(root, call) for call in asked.reply.calls))
     if not targets:
         return _Given(DIRECT)
@@ -188,3 +189,39 @@ def _call_of(agent: Agent, case: ToolCase, asked: _Asked) -> _Given:
 
 def _since(started: float) -> float:
     return (time.perf_counter() - started) * 1000
+
+
+def argument_problems(tool: Tool, wanted: JsonObject, given: JsonObject) -> Iterator[str]:
+    """Every problem with the arguments of a call."""
+    properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
+    for problem in find_problems(tool.parameters, dict(given)):
+        yield f"{problem.where}: {problem.message}"
+    for name, value in wanted.items():
+        # An argument that is left out has its default.
+        found = given.get(name, properties.get(name, {}).get("default"))
+        if not _fits(value, found):
+            yield f"{name}: wanted {_show(value)}, got {_show(found)}"
+    for name in given.keys() - wanted.keys():
+        if name in properties and not _fits(properties[name].get("default"), given[name]):
+            yield f"{name}: not wanted, got {_show(given[name])}"
+
+
+def _fits(wanted: JsonValue, given: JsonValue) -> bool:
+    if isinstance(wanted, Mapping) and "contains" in wanted:
+        parts = cast("Sequence[str]", wanted["contains"])
+        return isinstance(given, str) and all(part.casefold() in given.casefold() for part in parts)
+    if isinstance(wanted, str) and isinstance(given, str):
+        return _bare(wanted) == _bare(given)
+    # In Python, True == 1.
+    return wanted == given and isinstance(wanted, bool) == isinstance(given, bool)
+
+
+def _bare(text: str) -> str:
+    """A text without upper case, outer white space, and a final slash or full stop."""
+    bare = text.strip().casefold()
+    # "." alone is a directory.
+    return bare[:-1] if len(bare) > 1 and bare[-1] in "/." else bare
+
+
+def _show(value: JsonValue) -> str:
+    return "nothing" if value is None else json.dumps(value, ensure_ascii=False)

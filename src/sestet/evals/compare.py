@@ -1,4 +1,4 @@
-"""Two runs beside each other: which requests went otherwise, and whether that can be chance."""
+"""Compares two runs: which requests changed, and whether that can be chance."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sestet.core.errors import PersonError
 from sestet.evals.figures import Score, score
-from sestet.evals.result import Result, Run
+from sestet.evals.runs import Result, Run
 
 
 class Change(NamedTuple):
@@ -18,7 +18,7 @@ class Change(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The requests that both runs have, in the order of the second."""
+    """The requests in both runs, in the order of the second."""
 
     before: Score
     after: Score
@@ -28,7 +28,7 @@ class Comparison(NamedTuple):
     broken: Sequence[Change]
     #: Wrong in both, in different ways.
     otherwise: Sequence[Change]
-    #: Requests that only one of the runs has.
+    #: The number of requests in only one of the runs.
     alone: int
 
     @property
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """How likely as many changes lean to one side as much when neither run is better (sign test)."""
+        """The p-value of a two-sided sign test: how likely this is if neither run is better."""
         changed = len(self.mended) + len(self.broken)
         more = max(len(self.mended), len(self.broken))
         tail = sum(comb(changed, count) for count in range(more, changed + 1)) / 2**changed
@@ -45,7 +45,7 @@ class Comparison(NamedTuple):
 
 
 def compare(before: Run, after: Run) -> Comparison:
-    """Both runs have to be of the same eval; of two sets, the requests in both are compared."""
+    """Compare two runs of the same eval, by the requests that are in both."""
     if before.info.eval != after.info.eval:
         raise PersonError(
             f"a run of 'eval {before.info.eval}' and one of 'eval {after.info.eval}' cannot be compared"
@@ -66,7 +66,7 @@ def compare(before: Run, after: Run) -> Comparison:
 
 
 def describe_comparison(found: Comparison) -> dict[str, object]:
-    """A comparison in the form of JSON."""
+    """A comparison as JSON."""
     return {
         "n": found.after.n,
         "accuracy": [found.before.accuracy, found.after.accuracy],
@@ -79,7 +79,7 @@ def describe_comparison(found: Comparison) -> dict[str, object]:
 
 
 def _numbered(results: Sequence[Result]) -> Iterator[tuple[tuple[str, str, str, int], Result]]:
-    """Each result under what was asked and wanted; what stands twice in a set is told apart by its number."""
+    """Each result by request, agent, expected answer, and a count that tells repeated cases apart."""
     seen = Counter[tuple[str, str, str]]()
     for result in results:
         asked = (result.request, result.agent, result.expected)

@@ -1,4 +1,4 @@
-"""The figures of a run: how much was right, what was taken for what, how long it took, what it cost."""
+"""The figures of a run: accuracy, confusions, times and costs."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -6,15 +6,15 @@ from statistics import median
 from typing import NamedTuple
 
 from sestet.core.model import Usage
-from sestet.evals.result import Result, Run
+from sestet.evals.runs import Result, Run
 
-#: Of all results together, beside those of each kind.
+#: The name of the figures of all kinds together.
 ALL = "all"
 _SLOW = 0.95
 
 
 class Score(NamedTuple):
-    """How well some of the requests went."""
+    """How many requests were right, sure, and sure but wrong."""
 
     n: int
     right: int
@@ -27,17 +27,17 @@ class Score(NamedTuple):
 
     @property
     def coverage(self) -> float:
-        """The share that was above the threshold."""
+        """The share above the threshold."""
         return self.sure / self.n if self.n else 0.0
 
     @property
     def false_confidence(self) -> float:
-        """The share that was above the threshold and wrong."""
+        """The share above the threshold and wrong."""
         return self.sure_and_wrong / self.n if self.n else 0.0
 
 
 class Confusion(NamedTuple):
-    """Requests for one that were given to another."""
+    """Requests for one agent or tool that were given to another."""
 
     expected: str
     given: str
@@ -45,11 +45,11 @@ class Confusion(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """What some of the requests took."""
+    """The times and tokens of some requests."""
 
     n: int
     median_milliseconds: float
-    #: So long or shorter, in 95 of 100 cases.
+    #: The 95th percentile.
     slow_milliseconds: float
     usage: Usage
 
@@ -61,7 +61,7 @@ def score(results: Iterable[Result]) -> Score:
 
 
 def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str, list[Result]]:
-    """Results by some word of theirs, in the order in which the words come up."""
+    """Results by a key, in the order in which the keys appear."""
     groups: defaultdict[str, list[Result]] = defaultdict(list)
     for result in results:
         groups[key(result)].append(result)
@@ -69,7 +69,7 @@ def grouped(results: Iterable[Result], key: Callable[[Result], str]) -> dict[str
 
 
 def scores_by_kind(results: Sequence[Result]) -> dict[str, Score]:
-    """One for each kind that the set names; empty when it names none."""
+    """A score for each kind that the set names; empty when it names none."""
     groups = grouped(results, lambda result: result.kind)
     return {kind: score(found) for kind, found in groups.items() if kind}
 
@@ -81,13 +81,13 @@ def confusion_of(results: Iterable[Result]) -> dict[str, dict[str, int]]:
 
 
 def names_in(confusion: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """All that was expected or given, the expected ones first."""
+    """Every expected or given name, the expected ones first."""
     given = (name for row in confusion.values() for name in row)
     return list(dict.fromkeys((*confusion, *given)))
 
 
 def confusions_of(results: Iterable[Result]) -> list[Confusion]:
-    """What was taken for something else, most often first."""
+    """The confusions, most frequent first."""
     wrong = [result for result in results if result.given != result.expected]
     found = grouped(wrong, lambda result: f"{result.expected}\n{result.given}").values()
     pairs = [Confusion(group[0].expected, group[0].given, group) for group in found]
@@ -103,7 +103,7 @@ def costs_of(results: Sequence[Result]) -> Costs:
 
 
 def figures(run: Run) -> dict[str, object]:
-    """All figures of a run in the form of JSON."""
+    """All figures of a run as JSON."""
     info, results = run
     total, costs = score(results), costs_of(results)
     described: dict[str, object] = {
@@ -141,7 +141,7 @@ def _of_tools(results: Sequence[Result]) -> dict[str, object]:
 
 
 def tool_accuracy(results: Sequence[Result]) -> float:
-    """The share in which the right tool was called, whatever its arguments."""
+    """The share of calls of the right tool, whatever the arguments."""
     return sum(r.given == r.expected for r in results) / len(results) if results else 0.0
 
 

@@ -1,4 +1,4 @@
-"""A trial: a set of cases, who is tried on them, and how each is tried."""
+"""A trial: a set of cases, the router or model that is tried, and how each case is tried."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,12 +13,10 @@ from sestet.evals.attempts import (
     route_with_router,
     split_with_router,
 )
-from sestet.evals.embedded import open_embedded
-from sestet.evals.models import model_subject
-from sestet.evals.result import Eval, Result, Run, RunInfo, Subject
-from sestet.evals.saved import Ledger
+from sestet.evals.runs import Result, Run, RunInfo, RunLog, Subject
 from sestet.evals.sets import (
     Case,
+    Eval,
     MultipartCase,
     RoutingCase,
     ToolCase,
@@ -29,6 +27,7 @@ from sestet.evals.sets import (
     read_tool_set,
     shipped_set,
 )
+from sestet.evals.subjects import model_subject, open_embedded
 
 _Case = TypeVar("_Case", bound=Case)
 
@@ -42,7 +41,7 @@ class Trial(NamedTuple, Generic[_Case]):
 def try_router(
     specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
 ) -> Trial[RoutingCase]:
-    """Who gets a request by the embedded router; without a file, by the set that ships."""
+    """Which agent the embedded router chooses; without a file, for the shipped set."""
     cases = _routing_cases(specs, file)
     router, subject = open_embedded(specs, light)
     return Trial(_info("routing", subject, cases, file), cases, route_with_router(router))
@@ -51,7 +50,7 @@ def try_router(
 def try_splitting(
     specs: Sequence[AgentSpec], file: Path | None = None, *, light: bool = False
 ) -> Trial[MultipartCase]:
-    """Which parts the embedded router sees in a request; without a file, by the set that ships."""
+    """Which parts the embedded router sees; without a file, for the shipped set."""
     cases = read_multipart_set(file or shipped_set("multipart"), [spec.name for spec in specs])
     router, subject = open_embedded(specs, light)
     return Trial(_info("multipart", subject, cases, file), cases, split_with_router(router))
@@ -60,14 +59,14 @@ def try_splitting(
 def try_orchestrator(
     root: Agent, specs: Sequence[AgentSpec], model_of: ModelOf, file: Path | None = None
 ) -> Trial[RoutingCase]:
-    """Who gets a request by the orchestrator's model; without a file, by the set that ships."""
+    """Which agent the orchestrator's model chooses; without a file, for the shipped set."""
     cases = _routing_cases(specs, file)
     subject = model_subject(root, [model_of(root.name).name])
     return Trial(_info("routing", subject, cases, file), cases, route_with_model(root, model_of))
 
 
 def try_tools(root: Agent, model_of: ModelOf, file: Path | None = None) -> Trial[ToolCase]:
-    """What the specialists' models call first; without a file, by the set that ships."""
+    """Which tool the specialists' models call first; without a file, for the shipped set."""
     tools = {agent.name: agent.tools or () for agent in root.sub_agents}
     cases = read_tool_set(file or shipped_set("tools"), tools)
     subject = model_subject(root, [model_of(case.agent).name for case in cases])
@@ -76,23 +75,23 @@ def try_tools(root: Agent, model_of: ModelOf, file: Path | None = None) -> Trial
 
 async def carry_out(
     trial: Trial[_Case],
-    ledger: Ledger | None = None,
+    log: RunLog | None = None,
     watch: Callable[[int, int, str], None] | None = None,
 ) -> Run:
-    """Try the cases for which the ledger has no result yet, one after the other."""
-    ledger = ledger or Ledger(Run(trial.info, ()))
-    done = len(ledger.run.results)
+    """Try the cases for which the log has no result yet, one after the other."""
+    log = log or RunLog(Run(trial.info, ()))
+    done = len(log.run.results)
     for number, case in enumerate(trial.cases[done:], done):
         if watch:
             watch(number, len(trial.cases), case.request)
-        # Who waits for nothing would not notice that the person wants it to stop.
+        # The router never awaits; without this, Ctrl-C would not be seen before the end.
         await asyncio.sleep(0)
-        ledger.add(await trial.attempt(case))
-    return ledger.run
+        log.add(await trial.attempt(case))
+    return log.run
 
 
 def _routing_cases(specs: Sequence[AgentSpec], file: Path | None) -> list[RoutingCase]:
-    """The cases of a file, or those that ship with the examples of everybody whom they do not know."""
+    """The cases of a file, or the shipped ones plus the examples of specialists without cases."""
     cases = read_routing_set(file or shipped_set("routing"), [spec.name for spec in specs])
     return cases if file else [*cases, *cases_of_examples(specs, cases)]
 

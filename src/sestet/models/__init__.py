@@ -1,1 +1,1 @@
-"""Models behind ``core.model.Model``: vendors, the small built-in one, and the scripted one for tests."""
+"""Models behind ``core.model.Model``: vendors', local ones, the built-in one, the scripted one for tests."""

@@ -1,4 +1,4 @@
-"""Which model each agent has."""
+"""Chooses the model of each agent from the settings."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -10,17 +10,30 @@ from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
-from sestet.models.named import LOCAL, OFFLINE, NamedModel
+from sestet.core.schema import suggest
+from sestet.models.fallback import FallbackModel
+from sestet.models.files.catalogue import catalogue, model_file
+from sestet.models.offline import OfflineModel
+from sestet.models.provider import (
+    LOCAL,
+    LOCAL_INSTALL,
+    LOCAL_PACKAGE,
+    OFFLINE,
+    NamedModel,
+    is_installed,
+    vendor_problems,
+)
+from sestet.models.retry import Pacing, RetryingModel
 
 if TYPE_CHECKING:
     from sestet.models.router import Router
 
-#: On the routing set, one owner in five hundred is less probable than this; few others are more.
+#: The router gives the right owner less than this for one request in five hundred of the routing set.
 _POSSIBLE = 0.02
 
 
 class Models:
-    """The model of each agent: its own where the settings name one, else everybody's."""
+    """The model of each agent: its own where the settings name one, else the default."""
 
     def __init__(
         self, settings: Settings, root: Agent, specs: Sequence[AgentSpec], given: Model | None
@@ -31,7 +44,7 @@ class Models:
         self._built: dict[tuple[str, str], Model] = {}
         self._openers: list[Callable[[], object]] = []
         self._given = given
-        self.default = self._with_fallback(_everybodys(settings)) if given is None else given
+        self.default = self._with_fallback(_default(settings)) if given is None else given
         self._own: dict[str, Model] = {}
         if given is None:
             for name in settings.agents:
@@ -48,20 +61,20 @@ class Models:
 
     @cached_property
     def router(self) -> "Router":
-        """Tells whose work a request is without a model; it loads what it needs when it is first asked."""
+        """Routes requests without a language model. It loads its weights on first use."""
         from sestet.models.router import open_router
 
         return open_router(self._specs)
 
     def warm_up(self) -> None:
-        """Load what the models need while the person is still writing: it takes more than a second."""
+        """Load the models' packages and files while the person still writes: it takes over a second."""
         if self._openers:
-            # A thread that the interpreter waits for: what is being loaded must not be torn down under it.
+            # Not a daemon thread: the interpreter must not exit while a package is being loaded.
             Thread(target=self._open_all, name="warm-up").start()
 
     def _open_all(self) -> None:
         for open_model in self._openers:
-            # Whoever asks the model is told.
+            # The first call of the model raises the same error.
             with suppress(ModelError):
                 open_model()
 
@@ -69,8 +82,6 @@ class Models:
         first, *others = dict.fromkeys(self._build(each) for each in (named, *_fallbacks(self._settings)))
         if not others or named.provider == OFFLINE:  # the built-in model does not fail
             return first
-        from sestet.models.fallback import FallbackModel
-
         return FallbackModel([first, *others])
 
     def _build(self, named: NamedModel) -> Model:
@@ -81,12 +92,9 @@ class Models:
 
     def _make(self, named: NamedModel) -> Model:
         if named.provider == OFFLINE:
-            from sestet.models.offline import OfflineModel
-
             return OfflineModel(self._specs, self._tools, lambda: self.router)
         if is_local(self._settings, named.provider):
             return self._local(named)
-        from sestet.models.retry import Pacing, RetryingModel
         from sestet.models.vendor import vendor_model
 
         vendor, provider = vendor_model(self._settings, named), self._settings.providers[named.provider]
@@ -95,7 +103,6 @@ class Models:
         return self._small(patient) if provider.tool_calls == "text" else patient
 
     def _local(self, named: NamedModel) -> Model:
-        from sestet.models.files.catalogue import model_file
         from sestet.models.local import LocalModel
 
         local = LocalModel(named.model, model_file(named.model), self._settings.local)
@@ -118,30 +125,25 @@ class Models:
 
 
 def check_models(settings: Settings) -> None:
-    """Raise for a model that the settings name and nobody can be; nothing is opened or written."""
+    """Raise if the settings name a model that cannot work; opens and writes nothing."""
     problems: list[str] = []
     for named in named_models(settings):
         if is_local(settings, named.provider):
             problems += _local_problems(named)
         elif named.provider != OFFLINE:
-            from sestet.models.vendor import vendor_model
-
-            try:
-                vendor_model(settings, named)
-            except ConfigError as error:
-                problems += error.problems
+            problems += vendor_problems(settings, named)
     if problems:
         raise ConfigError(list(dict.fromkeys(problems)))
 
 
 def is_local(settings: Settings, provider_id: str) -> bool:
-    """Whether this id means models in this process: an entry of that name under providers goes before."""
+    """Whether this id means models in this process. An entry ``local`` under providers takes precedence."""
     return provider_id == LOCAL and LOCAL not in settings.providers
 
 
 def is_small(settings: Settings, agent_name: str = "") -> bool:
-    """Whether a small model may answer for this agent, or for everybody: then every effect is asked about."""
-    named = _own(settings, agent_name) if agent_name in settings.agents else _everybodys(settings)
+    """Whether a small model may answer for this agent, or by default. Then a person approves every effect."""
+    named = _own(settings, agent_name) if agent_name in settings.agents else _default(settings)
     return any(_is_small(settings, each.provider) for each in (named, *_fallbacks(settings)))
 
 
@@ -151,15 +153,9 @@ def _is_small(settings: Settings, provider_id: str) -> bool:
 
 
 def _local_problems(named: NamedModel) -> Iterator[str]:
-    """Why there is no such model on this machine; nothing is loaded to find out."""
-    from sestet.core.schema import suggest
-    from sestet.models.endpoint import is_installed
-    from sestet.models.files.catalogue import catalogue, model_file
-    from sestet.models.llama import PACKAGE
-    from sestet.models.local import INSTALL
-
-    if not is_installed(PACKAGE):
-        yield f"{named.provider_key}: 'local' needs a package that is not installed: {INSTALL}"
+    """Why the model cannot run on this machine; loads nothing."""
+    if not is_installed(LOCAL_PACKAGE):
+        yield f"{named.provider_key}: 'local' needs a package that is not installed: {LOCAL_INSTALL}"
     if not named.model:
         first = next(iter(catalogue()))
         yield f"{named.model_key}: is empty; choose one with: sestet models use {first}"
@@ -170,30 +166,30 @@ def _local_problems(named: NamedModel) -> Iterator[str]:
 
 
 def named_models(settings: Settings) -> Iterator[NamedModel]:
-    """Every model that the settings name, also one that nobody can be."""
-    yield _everybodys(settings)
+    """Every model that the settings name, also one that cannot work."""
+    yield _default(settings)
     for name in settings.agents:
         yield _own(settings, name)
     yield from _fallbacks(settings)
 
 
-def _everybodys(settings: Settings) -> NamedModel:
+def _default(settings: Settings) -> NamedModel:
     return NamedModel(settings.agent.provider, settings.agent.model.strip(), "agent.provider", "agent.model")
 
 
 def _own(settings: Settings, agent_name: str) -> NamedModel:
-    own, everybodys = settings.agents[agent_name], _everybodys(settings)
+    own, default = settings.agents[agent_name], _default(settings)
     key = f"agents.{agent_name}"
     return NamedModel(
-        own.provider or everybodys.provider,
-        own.model.strip() or everybodys.model,
-        f"{key}.provider" if own.provider else everybodys.provider_key,
-        f"{key}.model" if own.model else everybodys.model_key,
+        own.provider or default.provider,
+        own.model.strip() or default.model,
+        f"{key}.provider" if own.provider else default.provider_key,
+        f"{key}.model" if own.model else default.model_key,
     )
 
 
 def _fallbacks(settings: Settings) -> Iterator[NamedModel]:
     for text in settings.agent.fallback:
-        # Some vendors' names of models have a slash themselves; an id of a provider has none.
+        # A model's name may contain a slash; a provider id does not.
         provider, _, model = text.strip().partition("/")
         yield NamedModel(provider, model.strip(), "agent.fallback", "agent.fallback")

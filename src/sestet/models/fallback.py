@@ -7,16 +7,16 @@ from contextlib import aclosing
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, Setback, TextDelta
 
-#: Failures that lie with one model or its server, so that another may well answer the same request.
+#: Failures of one model or its server; another model may answer the same request.
 _CURABLE: frozenset[FailureKind] = frozenset(
     {"rate_limit", "transient", "timeout", "auth", "quota", "unknown_model"}
 )
-#: For how long a model that failed is asked last, so that not every call waits for it to fail again.
+#: How many seconds a failed model is asked last, so that not every call waits for it to fail again.
 _REST = 60.0
 
 
 class FallbackModel:
-    """Several models as one, in the order of preference. It has the name of the first."""
+    """Several models as one, in order of preference. It has the name of the first."""
 
     def __init__(self, models: Sequence[Model], clock: Callable[[], float] = time.monotonic) -> None:
         self._models = tuple(models)
@@ -29,7 +29,7 @@ class FallbackModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         now = self._clock()
-        # Sorting keeps the order of preference among those that are equally fit.
+        # A stable sort: the order of preference holds among rested models and among failed ones.
         models = sorted(self._models, key=lambda model: self._rested.get(model.name, now) > now)
         for model, following in zip(models, [*models[1:], None], strict=True):
             shown = False
@@ -40,7 +40,7 @@ class FallbackModel:
                         yield self._signed(item, model)
                 return
             except ModelError as error:
-                # Nobody can go on with what another has begun to say.
+                # Another model cannot continue a reply that was partly shown.
                 if error.kind not in _CURABLE or shown or following is None:
                     raise
                 self._rested[model.name] = self._clock() + max(_REST, error.retry_after or 0.0)

@@ -1,4 +1,4 @@
-"""A model in this process, from a file on this machine; it is loaded on first use, in a thread."""
+"""A model in this process, from a file on this machine. A thread loads it on first use."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -12,11 +12,11 @@ from sestet.core.message import AssistantMessage, Message
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.models.llama import Engine, LlamaEngine
-from sestet.models.named import LOCAL
+from sestet.models.provider import LOCAL, LOCAL_INSTALL
 
 
 class LocalModel:
-    """A model file behind the seam. Making one is free; nothing here waits on the event loop."""
+    """A model file as a ``Model``. Creating it costs nothing, and it never blocks the event loop."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class LocalModel:
         return f"{LOCAL}/{self._model}"
 
     def open(self) -> Engine:
-        """Load the file, once; agents that start together share it."""
+        """Load the file, once for all agents."""
         with self._opening:
             if self._engine is None:
                 if not self._file.is_file():
@@ -46,7 +46,7 @@ class LocalModel:
                 try:
                     self._engine = self._load(self._file, self._settings)
                 except ImportError as error:
-                    raise ModelError(f"'{self.name}' needs a package: {INSTALL}") from error
+                    raise ModelError(f"'{self.name}' needs a package: {LOCAL_INSTALL}") from error
             return self._engine
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
@@ -61,7 +61,7 @@ class LocalModel:
                 yield TextDelta(piece)
             await work
         finally:
-            # Whoever stops listening stops the work, at its next token.
+            # A caller that stops reading stops the model at its next token.
             reply.stopped.set()
         yield reply.whole()
 
@@ -75,7 +75,7 @@ class LocalModel:
             "temperature": 0,
             "stream": True,
             "stream_options": {"include_usage": True},
-            # A call back while the prompt is being read, so that even that can be stopped.
+            # Calls back while the prompt is read, so that reading can be stopped too.
             "return_progress": True,
             "cache_prompt": True,
         }
@@ -91,11 +91,8 @@ class LocalModel:
             await asyncio.to_thread(engine.close)
 
 
-INSTALL = "pip install '.[local]' in the clone"
-
-
 class _Reply:
-    """What arrives from the thread that works, for the loop that waits."""
+    """Passes a reply from the working thread to the event loop."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -107,7 +104,7 @@ class _Reply:
         self._error: JsonObject | None = None
 
     def take(self, chunk: JsonObject) -> bool:
-        """One piece, in the working thread; True: stop."""
+        """Called in the working thread with each piece; returns True to stop."""
         if self.stopped.is_set():
             return True
         if isinstance(error := chunk.get("error"), Mapping):

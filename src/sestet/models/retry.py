@@ -1,4 +1,4 @@
-"""Asks a model again when a call failed for the moment."""
+"""Repeats a model call after a temporary failure."""
 
 import asyncio
 import random
@@ -9,40 +9,40 @@ from typing import NamedTuple
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, Setback, TextDelta
 
-#: How often at most a failure of this kind is worth another call; what is not here is not.
+#: The most retries for each kind of failure; other kinds are not retried.
 _WORTH: Mapping[FailureKind, int] = {
     "rate_limit": 10,
     "transient": 10,
-    # It has already taken all the patience there is.
+    # A timeout has already taken long.
     "timeout": 1,
 }
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 20.0
-#: A vendor that wants to be left alone for longer is not waited for: the person is told, or another is asked.
+#: A longer wait that a vendor asks for fails the call, so that a fallback or the person can react.
 _LONGEST_REST = 60.0
 
 
 class Pacing(NamedTuple):
-    """How often a call is made again, and what waiting is; tests have a clock of their own."""
+    """How often a call is repeated, and how to wait; tests pass their own clock."""
 
     retries: int = 3
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    #: Between 0 and 1, so that callers who failed together do not come back together.
+    #: Jitter between 0 and 1, so that callers that failed together do not retry together.
     chance: Callable[[], float] = random.random
 
     def wait_before(self, attempt: int, error: ModelError) -> float | None:
-        """Seconds until the call is made for the ``attempt``-th time again; None: it is not."""
+        """Seconds to wait before retry number ``attempt``; None: do not retry."""
         if attempt > min(self.retries, _WORTH.get(error.kind, 0)):
             return None
         if error.retry_after is not None and error.retry_after > _LONGEST_REST:
             return None
         backoff = min(_FIRST_WAIT * 2 ** (attempt - 1), _LONGEST_WAIT)
-        # Never sooner than it was asked for.
+        # Never sooner than the vendor asked for.
         return (error.retry_after or 0.0) + backoff * (1 + self.chance()) / 2
 
 
 class RetryingModel:
-    """Another model, with the patience to ask it again."""
+    """Another model, whose calls are repeated after temporary failures."""
 
     def __init__(self, model: Model, pacing: Pacing) -> None:
         self._model = model
@@ -77,9 +77,9 @@ class RetryingModel:
 
 
 async def _rest_of(model: Model, request: ModelRequest, shown: str) -> AsyncGenerator[ModelItem, None]:
-    """The reply without its beginning, which the person has seen before the connection broke off.
+    """The reply without the text that was shown before the connection broke.
 
-    Shown text cannot be taken back, so a reply that begins differently is not shown beside it.
+    Shown text cannot be taken back, so a reply that begins differently is an error.
     """
     ahead = shown
     async with aclosing(model.stream(request)) as items:
@@ -100,5 +100,5 @@ async def _rest_of(model: Model, request: ModelRequest, shown: str) -> AsyncGene
 def _lost(model: Model) -> ModelError:
     return ModelError(
         f"the connection to '{model.name}' broke off in the middle of this answer, "
-        "and asked again it began another one: ask once more"
+        "and the repeated call began a different one: ask again"
     )

@@ -1,4 +1,4 @@
-"""A model that follows a script: the only fake in Sestet, and a full citizen of the package."""
+"""A model that follows a script: the only fake in Sestet's tests, and a public part of the package."""
 
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
@@ -6,7 +6,14 @@ from typing import TypeAlias, cast
 
 from sestet.core.errors import ScriptError
 from sestet.core.message import ToolCall
-from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
+from sestet.core.model import (
+    CHARACTERS_PER_TOKEN,
+    ModelItem,
+    ModelReply,
+    ModelRequest,
+    TextDelta,
+    Usage,
+)
 
 #: A text, one or several calls, a whole reply, an error to raise, or a function of the request.
 ScriptItem: TypeAlias = (
@@ -15,13 +22,13 @@ ScriptItem: TypeAlias = (
 
 Script: TypeAlias = Mapping[str, Iterable[ScriptItem]]
 
-_EVERYBODY = ""
+_ANY_AGENT = ""
 
 
 class ScriptedModel:
     """Replies from a list, or from one list for each agent name; records every request.
 
-    It fails when it is asked for more than the script holds, and on ``close`` when some of it is left over.
+    It raises when the script has no reply left, and on ``close`` when replies are left over.
     """
 
     def __init__(
@@ -31,7 +38,7 @@ class ScriptedModel:
         name: str = "scripted",
         chunk: int = 0,
     ) -> None:
-        by_agent = cast("Script", script) if isinstance(script, Mapping) else {_EVERYBODY: script}
+        by_agent = cast("Script", script) if isinstance(script, Mapping) else {_ANY_AGENT: script}
         self._script = {agent: deque(items) for agent, items in by_agent.items()}
         self._missing: ScriptError | None = None
         self._chunk = chunk
@@ -53,7 +60,7 @@ class ScriptedModel:
             raise ScriptError(f"the script has replies left over: {left}")
 
     def _next(self, request: ModelRequest) -> ScriptItem:
-        items = self._script.get(request.agent, self._script.get(_EVERYBODY))
+        items = self._script.get(request.agent, self._script.get(_ANY_AGENT))
         if not items:
             self._missing = ScriptError(f"the script has no reply left for '{request.agent}'")
             raise self._missing
@@ -81,4 +88,4 @@ class ScriptedModel:
 
 def _estimate(request: ModelRequest, text: str) -> Usage:
     read = len(request.instruction) + sum(len(message.text) for message in request.messages)
-    return Usage(read // 4, len(text) // 4)
+    return Usage(read // CHARACTERS_PER_TOKEN, len(text) // CHARACTERS_PER_TOKEN)

@@ -1,26 +1,108 @@
-"""Model servers on one's own machine: which kind runs at an address, and what it offers."""
+"""Model servers on the person's own machine: which kind runs at an address, and what it offers."""
 
+import json
 import re
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from ipaddress import ip_address
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 from urllib.parse import quote, urlsplit
 
-from sestet.models.endpoint import is_address
-from sestet.models.server_http import Members, ServerHttp, items, member, number
+from sestet.models.provider import is_address
 
-#: A specialist's prompt, its tools and a few results need about this many tokens.
+Members: TypeAlias = Mapping[str, object]
+
+#: A running server answers at once, even while it runs a model.
+_SECONDS = 3.0
+_CONNECT_SECONDS = 1.0
+_MOST_BYTES = 4_000_000
+_PIECE_BYTES = 65_536
+
+
+class ServerHttp:
+    """Short questions to one server, without a proxy. Any answer but a JSON object is None."""
+
+    def __init__(self, root: str, key: str = "", seconds: float = _SECONDS) -> None:
+        self._address = urlsplit(root)
+        self._headers = {"Accept": "application/json", "User-Agent": "sestet", "Connection": "close"}
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
+        self._seconds = seconds
+
+    def is_open(self) -> bool:
+        """Whether a server accepts connections there."""
+        connection = self._connect(_CONNECT_SECONDS)
+        try:
+            connection.connect()
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+        return True
+
+    def get(self, path: str) -> Members | None:
+        return self._ask("GET", path, None)
+
+    def post(self, path: str, body: Members) -> Members | None:
+        return self._ask("POST", path, json.dumps(body).encode())
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> Members | None:
+        headers = {**self._headers, "Content-Type": "application/json"} if body else self._headers
+        connection = self._connect(self._seconds)
+        deadline = time.monotonic() + self._seconds
+        try:
+            connection.request(method, f"{self._address.path}{path}", body, headers)
+            response = connection.getresponse()
+            content = b""
+            # In pieces, so that a server that sends slowly runs into the deadline.
+            while response.status == 200 and (piece := response.read1(_PIECE_BYTES)):
+                content += piece
+                if len(content) > _MOST_BYTES or time.monotonic() > deadline:
+                    return None
+            answer: object = json.loads(content)
+        except (OSError, HTTPException, ValueError, RecursionError):
+            return None
+        finally:
+            connection.close()
+        return cast("Members", answer) if isinstance(answer, dict) else None
+
+    def _connect(self, seconds: float) -> HTTPConnection:
+        host, port = self._address.hostname or "", self._address.port
+        secure = self._address.scheme == "https"
+        return (HTTPSConnection if secure else HTTPConnection)(host, port, timeout=seconds)
+
+
+def member(value: object, name: str) -> object:
+    """A member of a value that may be an object; else None."""
+    return cast("Members", value).get(name) if isinstance(value, Mapping) else None
+
+
+def items(value: object, name: str) -> list[Members]:
+    """The objects in a member that may be a list; else none."""
+    found = member(value, name)
+    entries = cast("list[object]", found) if isinstance(found, list) else []
+    return [cast("Members", entry) for entry in entries if isinstance(entry, dict)]
+
+
+def number(value: object, name: str) -> int | None:
+    """A member that may be a positive integer; else None."""
+    found = member(value, name)
+    return found if isinstance(found, int) and not isinstance(found, bool) and found > 0 else None
+
+
+#: A specialist's prompt, tools and a few results need about this many tokens.
 ENOUGH_CONTEXT = 16_384
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
-#: Whoever keeps more models than that can name theirs.
+#: With more models than that, the person has to name one.
 _MOST_MODELS = 50
 
 
 class ServedModel(NamedTuple):
-    """A model that a server offers, as far as the server tells."""
+    """A model that a server offers, with the facts that the server tells."""
 
     name: str
-    #: Tokens that it reads as it is served now; None: the server does not say.
+    #: The context in tokens with which it is served; None: the server does not say.
     context: int | None = None
     #: Whether it can call tools; None: the server does not say.
     tools: bool | None = None
@@ -31,19 +113,19 @@ _Look: TypeAlias = Callable[[ServerHttp], "tuple[ServedModel, ...] | None"]
 
 
 class ServerKind(NamedTuple):
-    """A kind of server: how it is recognised, and its ways out."""
+    """A kind of server: how it is recognised, and how to fix the usual problems."""
 
     id: str
     name: str
     port: int
-    #: Its models; None where another kind of server answers.
+    #: Its models; None when the server is of another kind.
     look: _Look
     start: str
-    #: How it gets a model. ``{model}`` is the model's name here and below.
+    #: How to download a model. ``{model}`` is the model's name here and below.
     fetch: str
-    #: How it is made to read 16k tokens.
+    #: How to give a model 16k tokens of context.
     more_context: str
-    #: How it is made to take tool calls.
+    #: How to make tool calls work.
     tool_calls: str
 
 
@@ -55,32 +137,32 @@ class Server(NamedTuple):
 
     @property
     def base_url(self) -> str:
-        """As a provider's ``baseUrl`` has it."""
+        """The address for a provider's ``baseUrl``."""
         return f"{self.root}/v1"
 
     def find(self, name: str) -> ServedModel | None:
-        """The model of this name; Ollama's ``:latest`` may be left out."""
+        """The model with this name; Ollama's ``:latest`` may be left out."""
         if self.kind is LLAMA_CPP and len(self.models) == 1:
-            # It has one model and does not look at the name.
+            # llama.cpp serves one model and ignores the name.
             return self.models[0]
         return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
 
     def context_of(self, name: str) -> int | None:
-        """Tokens that the model reads as it is served now, where the server says so."""
+        """The model's context in tokens, where the server tells it."""
         model = self.find(name)
         return model.context if model else None
 
     def lacks_context(self, name: str) -> bool:
-        """Whether it is known to read less than work with tools takes."""
+        """Whether the model's context is known to be too small for work with tools."""
         return (self.context_of(name) or ENOUGH_CONTEXT) < ENOUGH_CONTEXT
 
     def more_context(self, name: str) -> str:
-        """What to do about that."""
+        """How to give the model more context."""
         return self.kind.more_context.format(model=name)
 
 
 def _look_at_ollama(http: ServerHttp) -> tuple[ServedModel, ...] | None:
-    # llama.cpp answers some of Ollama's paths too, but not this one.
+    # llama.cpp answers some of Ollama's paths, but not this one.
     if not isinstance(member(http.get("/api/version"), "version"), str):
         return None
     running = {
@@ -101,7 +183,7 @@ def _look_at_ollama(http: ServerHttp) -> tuple[ServedModel, ...] | None:
 
 
 def _num_ctx(parameters: object) -> int | None:
-    """What the model's own parameters set, which the server's default does not overrule."""
+    """The context that the model's own parameters set, which takes precedence over the server's default."""
     match = _NUM_CTX.search(parameters) if isinstance(parameters, str) else None
     return int(match[1]) if match else None
 
@@ -113,7 +195,7 @@ def _look_at_llama_cpp(http: ServerHttp) -> tuple[ServedModel, ...] | None:
     names = [str(entry.get("id")) for entry in items(http.get("/v1/models"), "data")]
     if len(names) == 1:
         return (_llama_cpp_model(names[0], properties),)
-    # It serves several, and would load one merely because it is asked about.
+    # With several models, asking about one would load it.
     return tuple(
         _llama_cpp_model(name, http.get(f"/props?model={quote(name)}&autoload=false"))
         for name in names[:_MOST_MODELS]
@@ -199,7 +281,7 @@ VLLM = ServerKind(
     "start it with '--max-model-len 16384'",
     "start it with '--enable-auto-tool-choice --tool-call-parser PARSER', the parser of your model's family",
 )
-#: Whatever else speaks OpenAI's protocol.
+#: Any other server that speaks OpenAI's protocol.
 OTHER = ServerKind(
     "server",
     "a server that speaks OpenAI's protocol",
@@ -211,17 +293,17 @@ OTHER = ServerKind(
     "choose a model that can call tools, and let the server pass them on",
 )
 
-#: In the order in which a server is recognised: who imitates another comes before it.
+#: In the order in which a server is recognised: a kind that imitates another comes before it.
 KINDS: tuple[ServerKind, ...] = (LLAMA_CPP, OLLAMA, LM_STUDIO, VLLM, OTHER)
 
 
 def usual_places() -> tuple[str, ...]:
-    """Where the servers listen unless they are told otherwise, those that most people have first."""
+    """The default addresses of the servers, the most common first."""
     return tuple(f"http://127.0.0.1:{kind.port}" for kind in (OLLAMA, LLAMA_CPP, LM_STUDIO, VLLM))
 
 
 def look_at(address: str, key: str = "") -> Server | None:
-    """The server at an address, with or without the ``/v1`` of a ``baseUrl``; None: none that is known."""
+    """The server at an address, with or without the ``/v1`` of a ``baseUrl``; None: not recognised."""
     root = re.sub(r"/v\d+/?$", "", address).rstrip("/")
     if not is_address(root) or not (http := ServerHttp(root, key)).is_open():
         return None
@@ -232,7 +314,7 @@ def look_at(address: str, key: str = "") -> Server | None:
 
 
 def find_servers(addresses: Iterable[str]) -> list[Server]:
-    """Those that run at these addresses, looked for at the same time, in the order of the addresses."""
+    """The servers that run at these addresses, asked in parallel, in the order of the addresses."""
     from concurrent.futures import ThreadPoolExecutor
 
     places = list(addresses)
@@ -242,13 +324,13 @@ def find_servers(addresses: Iterable[str]) -> list[Server]:
 
 
 def usual_kind(address: str) -> ServerKind:
-    """The kind that listens at this port when it runs; for addresses where nobody answers."""
+    """The kind whose default port this is, for an address where no server answers."""
     port = urlsplit(address).port
     return next((kind for kind in KINDS if kind.port == port), OTHER)
 
 
 def is_own(address: str) -> bool:
-    """Whether an address is on this machine or in its own network, where a call costs nothing but time."""
+    """Whether an address is on this machine or in its local network, where a call costs no money."""
     host = urlsplit(address).hostname or "." if is_address(address) else "."
     try:
         return ip_address(host).is_private

@@ -9,7 +9,7 @@ from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
-from sestet.runtime.prompts import say
+from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import ToolStep
 from sestet.storage.approvals import ApprovalStore, Question
 
@@ -19,11 +19,18 @@ class Clearance(Record):
 
     decision: Literal["go", "no", "wait"]
     text: str = ""
+    #: The same for the person, without instructions for a model.
+    for_person: str = ""
     #: The approval that running the call uses up.
     approval_id: str = ""
 
 
 GO = Clearance("go")
+
+
+def refusal(prompt: str, **values: str) -> Clearance:
+    """A ``no`` in the words of a prompt file: one text for the model, one for the person."""
+    return Clearance("no", say(prompt, **values), tell(prompt, **values))
 
 
 class Gatekeeper(Record):
@@ -43,7 +50,7 @@ class Gatekeeper(Record):
         if verdict.decision == "allow":
             return GO
         if verdict.decision == "block":
-            return Clearance("no", say("blocked", tool=tool.name, reason=verdict.reason))
+            return refusal("blocked", tool=tool.name, reason=verdict.reason)
         question = self._question(step)
         # The answer to this exact call comes before any standing one.
         if question is not None and question.state != "pending":
@@ -55,7 +62,7 @@ class Gatekeeper(Record):
         if question is None:
             return self._ask(step, verdict)
         if question.expires_at <= time.time():
-            return Clearance("no", say("nobody_answered", tool=tool.name))
+            return refusal("nobody_answered", tool=tool.name)
         turn.waiting_for.append(question.id)
         return Clearance("wait")
 
@@ -68,7 +75,7 @@ class Gatekeeper(Record):
     def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
         (run, tool, call), turn = step, step.run.turn
         if not turn.can_ask:
-            return Clearance("no", say("nobody_to_ask", tool=call.name, reason=verdict.reason))
+            return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
         pattern = grant_pattern(tool, call.arguments)
         expires_at = time.time() + self.patience
         event = ApprovalRequested(
@@ -88,7 +95,7 @@ class Gatekeeper(Record):
         stamp = turn.stamp("user", step.run.delegation_id)
         turn.record(ApprovalDecided(stamp, question.id, decision, question.scope))
         if decision == "deny":
-            return Clearance("no", say("denied", tool=step.call.name))
+            return refusal("denied", tool=step.call.name)
         return Clearance("go", approval_id=question.id)
 
     def may_repeat(self, step: ToolStep) -> bool:

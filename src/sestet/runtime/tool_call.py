@@ -12,8 +12,7 @@ from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall, ToolMessage, whole
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
-from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.prompts import say
+from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
 
@@ -25,9 +24,13 @@ class ToolResult(NamedTuple):
 
     outcome: Literal["ok", "error", "refused", "denied", "in_doubt"]
     text: str
+    milliseconds: float = 0.0
     #: What the text adds to the context that reads it.
     label: Label = CLEAN
-    milliseconds: float = 0.0
+    #: The text for the person, where ``text`` instructs the model.
+    for_person: str = ""
+    #: The sources that an answer may cite.
+    citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
     #: The tool returned None.
@@ -70,8 +73,8 @@ class ToolCalls:
         result = await self._answer(ToolStep(run, tool or Tool(call.name), call))
         if result is None:
             return ToolAnswer(None)
-        message = ToolMessage(call.id, call.name, result.text, failed=result.outcome != "ok")
-        return ToolAnswer(message, result.mistake)
+        failed, texts = result.outcome != "ok", (result.for_person, result.citations)
+        return ToolAnswer(ToolMessage(call.id, call.name, result.text, failed, *texts), result.mistake)
 
     async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """The process died between intent and result: the tool declares what can be done then."""
@@ -87,7 +90,9 @@ class ToolCalls:
                 return await _run_tool(step)
             if found.outcome == "ok" and not found.is_none:
                 return found
-        return ToolResult("in_doubt", say("in_doubt", tool=tool.name), tool.label(step.run.agent.name))
+        doubt = refusal("in_doubt", tool=tool.name)
+        label = tool.label(step.run.agent.name)
+        return ToolResult("in_doubt", doubt.text, label=label, for_person=doubt.for_person)
 
     async def _ask_for_approval(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """Policy, standing answers and the person decide; then the intent is written."""
@@ -95,9 +100,9 @@ class ToolCalls:
         if clearance.decision == "wait":
             return None
         if clearance.decision == "no":
-            return ToolResult("denied", clearance.text)
+            return _refused(clearance, "denied")
         if not self._gatekeeper.start(step, clearance.approval_id):
-            return ToolResult("denied", say("nobody_answered", tool=step.tool.name))
+            return _refused(refusal("nobody_answered", tool=step.tool.name), "denied")
         if step.tool.recovery != "pure":
             await step.run.turn.settle()
         return await proceed(step)
@@ -122,10 +127,11 @@ async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
 async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     result = await proceed(step)
     if result is not None:
-        run, (outcome, text, label, milliseconds, *_) = step.run, result
+        run, (outcome, text, milliseconds, label, for_person, citations, *_) = step.run, result
         run.label |= label
         if step.call.id not in run.turn.replay.answers:
-            run.turn.record(ToolFinished(run.stamp(), step.call, outcome, text, milliseconds, label))
+            facts = (outcome, text, milliseconds, label, for_person, citations)
+            run.turn.record(ToolFinished(run.stamp(), step.call, *facts))
     return result
 
 
@@ -134,10 +140,9 @@ async def _check_arguments(step: ToolStep, proceed: Answer) -> ToolResult | None
     run, tool, call = step
     if tool.function is None:
         names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
-        return ToolResult("refused", say("not_yours", tool=call.name, tools=names), mistake=True)
+        return _refused(refusal("not_yours", tool=call.name, tools=names), mistake=True)
     if problems := _argument_problems(tool, call):
-        text = say("bad_arguments", tool=call.name, problems=problems)
-        return ToolResult("refused", text, mistake=True)
+        return _refused(refusal("bad_arguments", tool=call.name, problems=problems), mistake=True)
     run.turn.tool_calls[tool.name] += 1
     return await proceed(step)
 
@@ -147,13 +152,13 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
     done = step.run.turn.replay.answers.get(step.call.id)
     if done is None:
         return await proceed(step)
-    return ToolResult(done.outcome, done.text, done.label, done.milliseconds)
+    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, done.for_person, done.citations)
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
     tool = step.tool
     if tool.calls_per_turn is not None and step.run.turn.tool_calls[tool.name] > tool.calls_per_turn:
-        return ToolResult("refused", say("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
+        return _refused(refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
     return await proceed(step)
 
 
@@ -170,13 +175,16 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     try:
         async with limit:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
+        citations: tuple[str, ...] = ()
         if isinstance(value, Labelled):
-            value, label = value.value, value.label
+            value, label, citations = value
         elif _is_fixed(tool, value):
             label = CLEAN
-        return ToolResult("ok", _as_text(value), label, _since(started), is_none=value is None)
+        citations = tuple(map(whole, citations))
+        text, took = _as_text(value), _since(started)
+        return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
     except ToolError as error:
-        return ToolResult("error", whole(str(error)), label, _since(started))
+        return ToolResult("error", whole(str(error)), _since(started), label)
     # A library may raise anything, even SystemExit.
     except BaseException as error:
         if is_stopped_by(error):
@@ -186,7 +194,13 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         else:
             _log.exception("the tool '%s' raised", tool.name)
             text = whole(f"'{tool.name}' failed: {told(error)}")
-        return ToolResult("error", text, label, _since(started))
+        return ToolResult("error", text, _since(started), label)
+
+
+def _refused(
+    refusal: Clearance, outcome: Literal["refused", "denied"] = "refused", *, mistake: bool = False
+) -> ToolResult:
+    return ToolResult(outcome, refusal.text, for_person=refusal.for_person, mistake=mistake)
 
 
 def _since(started: float) -> float:

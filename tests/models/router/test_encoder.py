@@ -4,8 +4,7 @@ import numpy
 import pytest
 from numpy.typing import NDArray
 
-from sestet.models.router.encoder import WIDTH, Encoder, open_encoder
-from sestet.models.router.onnx_file import read_tensors
+from sestet.models.router.encoder import WIDTH, Encoder, open_encoder, read_tensors
 from sestet.models.router.word_pieces import encode, vocabulary
 
 

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 
+import sestet
 from sestet.agents import default_specs
 from sestet.core.agent import Agent
 from sestet.core.errors import ModelError
@@ -12,6 +14,7 @@ from sestet.core.message import AssistantMessage, MemoryMessage, ToolCall, ToolM
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
+from sestet.models.scripted import Script, ScriptedModel
 from sestet.models.small.model import SmallModel
 from sestet.models.small.prompt import defuse, reply_schema, sources_of
 from sestet.runtime.delegation import REJECT_TOOL, transfer_tool
@@ -223,12 +226,10 @@ def test_the_orchestrator_chooses_among_those_whose_work_it_may_be(
     assert '"answer"' in json.dumps(small.plain(told).schema)
 
 
-def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
-    found = ToolMessage(
-        "1", "rag_retrieve", "Passages:\n- a.md § 2 (documents; 0.5): Tea.\n- b.md (x): y (z): w"
-    )
-    told = ToolMessage("2", "memory_recall", "You told me:\n- I like tea (m1, 2026-01-01)")
-    failed = ToolMessage("3", "rag_retrieve", "- c.md (x): y", failed=True)
+def test_an_answer_can_only_name_sources_that_the_results_cite() -> None:
+    found = ToolMessage("1", "rag_retrieve", "Passages:\n- Tea.\n- Milk.", citations=("a.md § 2", "b.md"))
+    told = ToolMessage("2", "memory_recall", "You told me:\n- c.md (m1, 2026-01-01): I like tea")
+    failed = ToolMessage("3", "rag_retrieve", "It broke.", failed=True, citations=("d.md",))
     question = UserMessage("what about tea?")
 
     assert sources_of((question, found, told, failed)) == ("a.md § 2", "b.md", "none")
@@ -238,6 +239,26 @@ def test_an_answer_can_only_name_sources_that_the_results_name() -> None:
     assert '{"enum": ["a.md § 2", "b.md", "none"]}' in json.dumps(
         shown_to_model(asked).schema, ensure_ascii=False
     )
+
+
+async def test_what_a_search_has_found_reaches_the_model_with_its_sources(tmp_path: Path) -> None:
+    script: Script = {
+        "orchestrator": [
+            ToolCall("transfer_to_agent", {"agent_name": "librarian", "request": "hours?", "reply": True})
+        ],
+        "librarian": [
+            ToolCall("save_knowledge", {"content": "the office closes at six", "key": "office (new) hours"}),
+            ToolCall("search_knowledge", {"query": "office"}),
+            ToolCall("rag_retrieve", {"query": "office"}),
+            "At six.",
+        ],
+    }
+    model = ScriptedModel(script)
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        _ = [event async for event in app.run_turn("s1", "when does the office close?")]
+
+    results = [message for message in model.requests[-1].messages if isinstance(message, ToolMessage)]
+    assert [result.citations for result in results] == [(), ("office (new) hours",), ("office (new) hours",)]
 
 
 def test_who_makes_the_same_call_twice_can_only_answer() -> None:

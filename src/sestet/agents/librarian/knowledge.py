@@ -93,7 +93,8 @@ async def search_knowledge(
         return Labelled(f"The knowledge base holds nothing about {query!r}.", CLEAN)
     lines = (f"- {row.key} ({_about(row)}): {row.content}" for row in found)
     text = "\n".join((f"In the knowledge base about {query!r}:", *lines))
-    return Labelled(text, stored_label("the knowledge base", (row.label for row in found)))
+    label = stored_label("the knowledge base", (row.label for row in found))
+    return Labelled(text, label, tuple(row.key for row in found))
 
 
 class Entry(Record):

@@ -43,7 +43,8 @@ async def rag_retrieve(
     if not found:
         return Labelled(f"No passage was found about {query!r}.{note}", CLEAN)
     label = stored_label(f"rag_retrieve of {call.agent}", (passage.label for passage in found))
-    return Labelled("\n".join((f"Passages about {query!r}:", *map(_show, found))) + note, label)
+    text = "\n".join((f"Passages about {query!r}:", *map(_show, found))) + note
+    return Labelled(text, label, tuple(passage.source for passage in found))
 
 
 def _show(passage: Passage) -> str:

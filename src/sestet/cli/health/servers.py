@@ -16,7 +16,7 @@ from sestet.core.record import replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
 from sestet.models.choice import named_models
-from sestet.models.endpoint import without_password
+from sestet.models.provider import without_password
 from sestet.models.servers import (
     ENOUGH_CONTEXT,
     Server,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from sestet.config import ProviderSettings
 from sestet.config.keys import first_set
+from sestet.config.vendors import VENDORS
 from sestet.core.errors import PersonError
 from sestet.core.schema import JsonValue, suggest
-from sestet.models.endpoint import VENDORS, install_command, is_installed
-from sestet.models.named import LOCAL, OFFLINE
+from sestet.models.provider import LOCAL, OFFLINE, install_command, is_installed
 from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, look_at, usual_places
 
 
@@ -53,32 +53,6 @@ class Choice(NamedTuple):
         """What has to stand in the settings."""
         entry = {("providers", self.provider, name): value for name, value in self.entry.items()}
         return {("agent", "provider"): self.provider, ("agent", "model"): self.model, **entry}
-
-
-class _KeyedVendor(NamedTuple):
-    id: str
-    name: str
-    type: str
-    #: Empty: the address of the type.
-    base_url: str
-    variables: tuple[str, ...]
-    #: A capable model of moderate price.
-    model: str
-
-
-_VENDORS = (
-    _KeyedVendor("openai", "OpenAI", "openai", "", ("OPENAI_API_KEY",), "gpt-4.1-mini"),
-    _KeyedVendor("anthropic", "Anthropic", "anthropic", "", ("ANTHROPIC_API_KEY",), "claude-sonnet-4-5"),
-    _KeyedVendor("google", "Google", "google", "", ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "gemini-2.5-flash"),
-    _KeyedVendor(
-        "openrouter",
-        "OpenRouter",
-        "openai",
-        "https://openrouter.ai/api/v1",
-        ("OPENROUTER_API_KEY",),
-        "openai/gpt-4.1-mini",
-    ),
-)
 
 
 def find_choices(
@@ -146,16 +120,17 @@ def _note(model: ServedModel) -> str:
 
 
 def _of_keys(known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
-    for vendor in _VENDORS:
+    for vendor_id, vendor in VENDORS.items():
         variable = first_set(vendor.variables)
         if not variable:
             continue
         entry = {"type": vendor.type} if vendor.type != "openai" else {}
-        entry |= {"baseUrl": vendor.base_url} if vendor.base_url else {}
-        provider = _provider_id(vendor.id, entry, known, ())
+        # The vendor of a protocol is reached at the address of the protocol.
+        entry |= {"baseUrl": vendor.url} if vendor_id != vendor.type else {}
+        provider = _provider_id(vendor_id, entry, known, ())
         note = f"key in {variable}"
-        if not is_installed(VENDORS[vendor.type].package):
-            note += f"; needs {install_command(VENDORS[vendor.type])}"
+        if not is_installed(vendor.package):
+            note += f"; needs {install_command(vendor)}"
         entry["apiKey"] = f"${{{variable}}}"
         yield Choice(provider, vendor.model, vendor.name, note, entry, open=True)
 
@@ -163,9 +138,9 @@ def _of_keys(known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
 def _in_process() -> Iterator[Choice]:
     """The models that run inside this program, where its extra is installed and their files are here."""
     from sestet.models.files.catalogue import catalogue, model_file, own_files
-    from sestet.models.llama import PACKAGE
+    from sestet.models.provider import LOCAL_PACKAGE
 
-    if is_installed(PACKAGE):
+    if is_installed(LOCAL_PACKAGE):
         here = [name for name in catalogue() if model_file(name).is_file()]
         for name in (*here, *(file.stem for file in own_files())):
             yield Choice(LOCAL, name, "in this program", "a small model, without a server")
@@ -174,9 +149,9 @@ def _in_process() -> Iterator[Choice]:
 def _to_fetch() -> Iterator[Choice]:
     """The one that could run inside this program, where none is here yet."""
     from sestet.models.files.catalogue import catalogue
-    from sestet.models.llama import PACKAGE
+    from sestet.models.provider import LOCAL_PACKAGE
 
-    if is_installed(PACKAGE) and not any(_in_process()):
+    if is_installed(LOCAL_PACKAGE) and not any(_in_process()):
         first = next(iter(catalogue().values()))
         note = f"a small model, without a server; {first.bytes / 10**9:.1f} GB to fetch"
         yield Choice(LOCAL, first.name, "in this program", note, absent=True)

@@ -11,7 +11,7 @@ from sestet.cli.show.evals_tables import Table, cost_table, score_table, tool_ta
 from sestet.cli.show.evals_words import count, percent, remark, subject_line, what_went_wrong
 from sestet.evals.compare import Change, Comparison
 from sestet.evals.figures import Confusion, confusion_of, confusions_of, names_in
-from sestet.evals.result import Result, Run, RunInfo
+from sestet.evals.runs import Result, Run, RunInfo
 
 if TYPE_CHECKING:
     from rich.console import Console

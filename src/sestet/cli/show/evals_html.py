@@ -9,7 +9,7 @@ from sestet.cli.show.evals_svg import draw_matrix
 from sestet.cli.show.evals_tables import Table, cost_table, score_table, tool_table
 from sestet.cli.show.evals_words import count, percent, remark, subject_line, what_went_wrong
 from sestet.evals.figures import confusion_of, confusions_of, score
-from sestet.evals.result import Result, Run
+from sestet.evals.runs import Result, Run
 
 _STYLE = Path(__file__).with_name("evals_page.css")
 #: Whatever a request holds: nothing on the page is run or fetched.

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from sestet.cli.show.evals_words import dollars, duration, percent
 from sestet.evals.figures import ALL, costs_of, grouped, score, scores_by_kind, tool_accuracy
-from sestet.evals.result import Eval, Result, Run
+from sestet.evals.runs import Result, Run
+from sestet.evals.sets import Eval
 
 
 class Table(NamedTuple):

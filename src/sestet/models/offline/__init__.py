@@ -1,4 +1,4 @@
-"""The small built-in model: no network, no large weights. It recognises requests, and says so."""
+"""The small built-in model: no network, no large weights. It recognises requests by their words."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class OfflineModel:
-    """Routes with the embedded router, and finds tools and arguments by the examples that tools declare."""
+    """Routes with the embedded router, and finds tools and arguments by the examples of the tools."""
 
     name = "offline"
 
@@ -35,11 +35,11 @@ class OfflineModel:
         yield reply
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
     @cached_property
     def replies(self) -> "Replies":
-        """Loaded when it is first asked: an assistant is opened for many other things."""
+        """Loaded on the first request: it takes 25 ms, and many commands never ask the model."""
         from sestet.models.offline.replies import Replies
 
         return Replies(self._specs, self._tools, self._open_router())

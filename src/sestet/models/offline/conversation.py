@@ -1,13 +1,12 @@
-"""What the built-in model says itself: greetings, sums, what it is, and that it did not understand."""
+"""What the built-in model says itself: greetings, sums, frames for plans, and that it did not understand."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
-from sestet.core.message import ToolMessage
 from sestet.core.tool import Tool
-from sestet.models.offline.arithmetic import work_out
 from sestet.models.offline.matching import deed_of
 from sestet.models.offline.parameters import cues_of
 from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request
@@ -41,10 +40,6 @@ _SMALL_TALK: tuple[tuple[str, str], ...] = (
         "{what}\n\n{help}",
     ),
 )
-#: How a text ends that speaks to a model.
-_TO_MODELS = re.compile(
-    r"(?:\s+(?:Say so|Answer with|Answer the person|Do not try|Correct them|Choose another)[^.]*\.)+$"
-)
 _MOST_EXAMPLES = 4
 _LONGEST_PHRASE = 200
 WITHOUT_PAST = (
@@ -54,7 +49,7 @@ _NO_ANSWER = "I have no answer to that: all I know is in your files, your memory
 
 
 class Abilities(NamedTuple):
-    """What the specialists that are here can do, in the words of their examples."""
+    """What the available specialists can do, in the words of their examples."""
 
     specs: Sequence[AgentSpec]
     tools: Mapping[str, Sequence[Tool]]
@@ -63,7 +58,7 @@ class Abilities(NamedTuple):
         return agent in self.tools
 
     def overview(self) -> str:
-        """A line for each specialist: an example of each kind of work."""
+        """A line for each specialist, with an example of each kind of work."""
         examples = {spec.name: spec.examples[:1] for spec in self.specs}
         lines: list[str] = []
         for agent, tools in self.tools.items():
@@ -73,14 +68,14 @@ class Abilities(NamedTuple):
         return _say_for_example(lines)
 
     def missing(self, agent: str, text: str) -> str:
-        """An ability on the agent's plaque that the request names and no tool here has; empty: none."""
+        """A keyword of the agent's plaque that the request names and no tool here covers; empty: none."""
         known = {stem for tool in self.tools[agent] for stem in cues_of(tool)}
         keywords = next((spec.keywords for spec in self.specs if spec.name == agent), ())
         said = f" {' '.join(text.casefold().split())} "
         return next((k for k in keywords if f" {k} " in said and not stems_of(k) <= known), "")
 
     def plans(self, agent: str) -> bool:
-        """Whether plans are what an agent is asked for."""
+        """Whether an agent's work is planning."""
         spec = next((spec for spec in self.specs if spec.name == agent), None)
         return spec is not None and any("plan" in keyword.split() for keyword in spec.keywords)
 
@@ -89,15 +84,15 @@ class Abilities(NamedTuple):
 
 
 class Conversation(NamedTuple):
-    """One reply in a conversation: what can be done in it, and what was said before."""
+    """One reply in a conversation: the abilities at hand, and the earlier replies."""
 
     abilities: Abilities
     said: Sequence[str] = ()
-    #: Facts that were remembered and have to do with the message, a line for each.
+    #: Remembered facts that are about the message, a line for each.
     recalled: Sequence[str] = ()
 
     def small_talk(self, text: str) -> str:
-        """The answer to what needs no specialist; empty when it is something else."""
+        """The answer to a message that needs no specialist; empty for any other message."""
         if len(text) > _LONGEST_PHRASE:
             return ""
         # "Hello, who are you?" is a question, "hello" alone a greeting, "thanks, bye" both of its words.
@@ -116,7 +111,7 @@ class Conversation(NamedTuple):
         return ""
 
     def answer(self, text: str) -> str:
-        """The answer to what is no specialist's work; it says at length what it is, once."""
+        """The answer to a message for no specialist. The long explanation of this model comes only once."""
         if answer := self.small_talk(text):
             return answer
         if self.recalled and is_question(text):
@@ -126,7 +121,7 @@ class Conversation(NamedTuple):
         return f"{_NO_ANSWER} {WHAT_I_AM}\n\n{self.abilities.overview()}"
 
     def not_understood(self, agent: str, text: str) -> str:
-        """Said in a room, where no tool fits the request."""
+        """A specialist's answer when no tool fits the request."""
         deed = deed_of(text, self.abilities.tools[agent])
         why = (
             f"No tool of the {agent} here can {deed} anything."
@@ -145,13 +140,8 @@ class Conversation(NamedTuple):
         return f"That is work for the {agent}, who has no tools here, so I cannot do it."
 
 
-def for_people(result: ToolMessage) -> str:
-    """A result as it is; of a refusal, without what it tells a model to do."""
-    return _TO_MODELS.sub("", result.text).replace("the person", "you") if result.failed else result.text
-
-
 def _various(tools: Sequence[Tool]) -> Sequence[Tool]:
-    """A few tools of a room, of different kinds if it has many."""
+    """A few tools of a specialist, of different kinds if it has many."""
     kinds = list({tool.name.partition("_")[0]: tool for tool in reversed(tools)}.values())
     return (kinds[::-1] if len(kinds) >= _MOST_EXAMPLES else tools)[:_MOST_EXAMPLES]
 
@@ -162,3 +152,129 @@ def _say_for_example(lines: Sequence[str]) -> str:
 
 def _example(tool: Tool) -> str:
     return tool.examples[0].replace("{", "<").replace("}", ">") if tool.examples else tool.name
+
+
+_ASKS_FOR_SUM = re.compile(
+    r"(what is|what are|how much is|calculate|compute|work out)\s+|\s*=\s*$", re.IGNORECASE
+)
+_SPOKEN = (
+    (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
+    (r"\s+plus\s+", "+"),
+    (r"\s+minus\s+", "-"),
+    (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),
+    (r"\s+divided by\s+|\s+over\s+|\u00f7", "/"),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+)
+_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
+_DATE = re.compile(r"\d[-/]\d+[-/]\d")
+_DIGITS = 6
+
+
+def work_out(text: str) -> str:
+    """The sum with its result; empty when the text is not a sum, such as "15% of 80" or "7 plus 5"."""
+    asked = sum_ = _ASKS_FOR_SUM.sub("", text).strip()
+    for pattern, sign in _SPOKEN:
+        sum_ = re.sub(pattern, sign, sum_, flags=re.IGNORECASE)
+    tokens = _TOKEN.findall(sum_)
+    if _DATE.search(sum_) or "".join(tokens) != re.sub(r"\s", "", sum_) or len(tokens) < 3:
+        return ""
+    try:
+        parser = _SumParser(iter(tokens))
+        result = parser.terms()
+    except (ZeroDivisionError, ValueError):
+        return ""
+    return f"{asked} = {_shown(result)}" if parser.next is None else ""
+
+
+class _SumParser:
+    """A recursive-descent parser: terms of factors; a factor is a number or terms in brackets."""
+
+    def __init__(self, tokens: Iterator[str]) -> None:
+        self._tokens = tokens
+        self.next = next(tokens, None)
+
+    def terms(self) -> Fraction:
+        total = self._factors()
+        while self.next in ("+", "-"):
+            sign = self._take()
+            total = total + self._factors() if sign == "+" else total - self._factors()
+        return total
+
+    def _factors(self) -> Fraction:
+        product = self._factor()
+        while self.next in ("*", "/"):
+            sign = self._take()
+            product = product * self._factor() if sign == "*" else product / self._factor()
+        return product
+
+    def _factor(self) -> Fraction:
+        sign = self._take()
+        if sign == "-":
+            return -self._factor()
+        if sign != "(":
+            return Fraction(sign)
+        inner = self.terms()
+        if self._take() != ")":
+            raise ValueError("a bracket is not closed")
+        return inner
+
+    def _take(self) -> str:
+        token, self.next = self.next, next(self._tokens, None)
+        return token or ""
+
+
+def _shown(number: Fraction) -> str:
+    if number.denominator == 1:
+        return f"{number.numerator:,}"
+    return f"{float(number):,.{_DIGITS}f}".rstrip("0").rstrip(".")
+
+
+_ASKS_FOR_PLAN = re.compile(
+    r"(?:(?:make|write|draft|create|give|draw up|outline|sketch|prepare)\s+(?:me\s+|us\s+)?)?"
+    r"(?:an?\s+|the\s+|my\s+|our\s+)?(?:\w+(?:-|\s)by(?:-|\s)\w+\s+|short\s+|simple\s+|rough\s+)?"
+    r"(?:plan|roadmap|outline|checklist|schedule)\s+(?:for|to|of|on)\s+(?:how to\s+)?"
+    r"|(?:plan|break down|outline):?\s+(?:for\s+)?"
+    r"|how should (?:i|we) (?:approach|go about|start|organi[sz]e)\s+"
+    r"|in (?:what|which) order should (?:i|we)\s+",
+    re.IGNORECASE,
+)
+_DEADLINE = re.compile(
+    r"\b((?:in|within|by|before|until|for less than|under|with)\s+(?:the\s+)?(?:(?:next|end of|about)\s+)*"
+    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|monday|tuesday|wednesday|thursday|friday"
+    r"|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|tomorrow|tonight|next|this)\b[\w\s.]*)$",
+    re.IGNORECASE,
+)
+_BETWEEN_STEPS = re.compile(
+    r"\s*(?:;|,\s*(?:and\s+|then\s+)*|\s+and\s+(?:then\s+)?|\s+then\s+)\s*", re.IGNORECASE
+)
+_FRAME = """\
+Goal: {goal}{limit}
+
+{steps}
+
+This is only a frame: I am the small model built into Sestet and cannot think a plan through. A real \
+model would name the steps, their order and the risks; `sestet setup` finds one, and `agent.provider` in \
+`sestet.yaml` names it."""
+_BEFORE = (
+    "Write down how you will know that it is done.",
+    "List what is already there and what is missing: time, money, people, facts.",
+)
+_LONGEST_GOAL = 500
+_AFTER = "Look at the result together with the first point, and decide what is left."
+
+
+def sketch_plan(request: str) -> str:
+    """A frame for a plan: the goal, its deadline, and the steps that the request names."""
+    goal = _ASKS_FOR_PLAN.sub("", trim_request(request[:_LONGEST_GOAL]), count=1)
+    found = _DEADLINE.search(goal)
+    limit = f"\nLimit: {found[1]}" if found else ""
+    goal = goal[: found.start()].strip(" ,") if found else goal
+    named = [part for part in _BETWEEN_STEPS.split(goal) if part]
+    own = (
+        [f"{part[:1].upper()}{part[1:]}." for part in named]
+        if len(named) > 1
+        else ["Do the smallest part first."]
+    )
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate((*_BEFORE, *own, _AFTER), 1))
+    return _FRAME.format(goal=goal or request, limit=limit, steps=steps)

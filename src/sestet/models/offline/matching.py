@@ -1,4 +1,4 @@
-"""Which tool a request is for: by an example that it fits, else by the words that it shares with examples."""
+"""Finds the tool for a request: by an example that it fits, else by words that it shares with examples."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
+from sestet.models.offline.arguments import Taken, statement, subject_matter, take_numbers, take_values
 from sestet.models.offline.parameters import FILE, SLOT, Parameter, cues_of, parameters_of, spoken
-from sestet.models.offline.slots import Taken, take_numbers, take_values
-from sestet.models.offline.texts import statement, subject_matter
 from sestet.models.offline.words import is_question, overlap, stems_of, trim_request, words_of
 
-#: Verbs that change something. A tool that does not name one in its examples does not do it.
+#: Verbs that change something. A tool without the verb in its examples does not do it.
 _DEEDS = frozenset(
     """
     add append book build buy change commit copy create delete deploy draft edit encrypt erase
@@ -21,34 +20,34 @@ _DEEDS = frozenset(
     run save send set start stop store update upload write
     """.split()  # noqa: SIM905
 )
-#: "Write" asks for a text, and "write down" for a note: another deed.
+#: "Write" asks for a text, "write down" for a note.
 _NOTE_DOWN = re.compile(r"\b(?:write|put)\s+(?:it\s+)?down\b", re.IGNORECASE)
-#: What shows that something is asked for, and nothing to be changed.
+#: The first word of a question or a look-up, which changes nothing.
 _ASKS = re.compile(
     r"(what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have|any|search|find|look|show|list"
     r"|tell|give|check|see|read|open|print)\b",
     re.IGNORECASE,
 )
-#: What words in their place are worth, in letters.
+#: What a number in its usual place adds to the strength, in letters.
 _FORESEEN = 4
-#: A longer text is matched with examples of one slot alone: two could stand in too many places.
+#: A longer text is matched only with examples of one slot: two slots would have too many places.
 _LONGEST_REQUEST = 1_000
-#: How alike a request and an example have to be.
+#: How alike a request and an example must be.
 _LIKE = 0.75
 _LIKELY = 0.45
-#: How near to the likeliest tool another one has to be, if that one's arguments are not there.
+#: How near another tool must be to the likeliest one, whose arguments were not found.
 _NEARLY = 0.7
-#: What the form of an argument counts beside that.
+#: What an argument that was found by its form adds to the likeness.
 _FORM = 0.45
-#: How an example introduces somebody's sentence.
+#: How an example introduces a person's sentence.
 _INTRODUCED = re.compile(r"(\bthat|[:,])\s\{")
-#: Somebody speaks of themselves, and does not wish for anything.
+#: The person tells something about themselves, without a wish.
 _TELLS = re.compile(
     r"(?:i|my|we|our|i'm|i've)\b(?!\s+(?:need|want|wish|wonder|would|will|could|can|cannot|can't|forgot|think)|'d)",
     re.IGNORECASE,
 )
 
-#: Something is not to be done.
+#: Forbids something.
 _FORBIDS = re.compile(
     r"(?:^not|\b(?:do not|don'?t|never|(?:should|must|may|need) not|shouldn't|mustn't|needn't|no need to))\s+"
     r"(?:ever\s+|(?:want you|have|need)\s+to\s+)?(?P<deed>\w+)",
@@ -57,7 +56,7 @@ _FORBIDS = re.compile(
 
 
 class ToolMatch(NamedTuple):
-    """A tool with its arguments, and how strongly the request speaks for it."""
+    """A tool with its arguments, and how well the request fits it."""
 
     tool: Tool
     arguments: dict[str, JsonValue]
@@ -65,7 +64,7 @@ class ToolMatch(NamedTuple):
 
 
 def find_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
-    """The tool that a request is for, with its arguments: foreseen, or guessed."""
+    """The tool for a request, with its arguments: by an example, else guessed."""
     return match_tool(text, tools) or guess_tool(text, tools)
 
 
@@ -78,7 +77,7 @@ def match_tool(text: str, tools: Iterable[Tool]) -> ToolMatch | None:
 def _matches(request: str, tools: Iterable[Tool], *, asked: bool) -> Iterator[ToolMatch]:
     is_long = len(request) > _LONGEST_REQUEST
     for tool in tools:
-        # "At most three of them" may stand anywhere in a request, and in no example.
+        # "At most three of them" may occur anywhere in a request; no example has it.
         taken = Taken({}, request) if is_long else take_numbers(request, tool)
         for example in tool.examples:
             if is_long and example.count("{") != 1:
@@ -112,7 +111,7 @@ def guess_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
 
 
 def _whole(request: str, tools: Sequence[Tool], *, asks: bool) -> ToolMatch | None:
-    """A question goes to the tool that takes questions; what people say of themselves, to its own."""
+    """The tool that takes whole questions, or statements of the person about themselves."""
     tells = not asks and _TELLS.match(request) is not None
     for tool in tools:
         for parameter in parameters_of(tool).values():
@@ -127,7 +126,7 @@ def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
     if found := _pattern(tool, example).fullmatch(request):
         given = {name: parameters[name].value(value) for name, value in found.groupdict().items()}
         given = given or _whole_request(request, tool)
-        # A slot that swallows much says less than words that were foreseen.
+        # Words that fill a slot count less than words of the example.
         swallowed = sum(map(len, found.groupdict().values()))
         return ToolMatch(tool, given, literal - 0.001 * swallowed) if all(given.values()) else None
     if not SLOT.search(example) and overlap(stems_of(request), stems_of(example)) >= _LIKE:
@@ -137,7 +136,7 @@ def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
 
 @lru_cache(maxsize=2048)
 def _pattern(tool: Tool, example: str) -> re.Pattern[str]:
-    """An example as a pattern: its words in any case and spacing, its slots as whatever may stand there."""
+    """An example as a pattern: its words in any case and spacing, its slots as groups."""
     parts = SLOT.split(trim_request(example))
     parameters = parameters_of(tool)
     text = "".join(
@@ -151,27 +150,27 @@ def _pattern(tool: Tool, example: str) -> re.Pattern[str]:
 
 def _slot(parameter: Parameter, before: str, after: str) -> str:
     if parameter.listed and " " in (before, after):
-        # Beside another slot nothing else would tell where it begins or ends.
+        # Beside another slot, only the listed values tell where this one begins or ends.
         return "|".join((*map(spoken, parameter.listed), "[a-z]+_[a-z_]+"))
     return parameter.form or ".+?"
 
 
 def _is_asked(match: ToolMatch, example: str) -> bool:
-    """Whether it would be kept although it is asked: "remember when we met?" is no fact."""
+    """Whether a tool with an effect would take a question as a fact: "remember when we met?"."""
     if match.tool.effect == "none" or _INTRODUCED.search(example):
         return False
     return any(isinstance(value, str) and is_question(value) for value in match.arguments.values())
 
 
 def _whole_request(request: str, tool: Tool) -> dict[str, JsonValue]:
-    """An example without slots passes the whole request to a tool that requires one text."""
+    """An example without slots gives the whole request to a tool that requires one text."""
     required = [parameter.name for parameter in parameters_of(tool).values() if parameter.required]
     return {required[0]: request} if len(required) == 1 else {}
 
 
 @lru_cache(maxsize=64)
 def _weights(tools: tuple[Tool, ...]) -> Mapping[str, float]:
-    """How much a word says about which of the tools is meant."""
+    """How much each word tells the tools apart (inverse document frequency)."""
     spread: dict[str, int] = {}
     for tool in tools:
         for stem in cues_of(tool):
@@ -180,7 +179,7 @@ def _weights(tools: tuple[Tool, ...]) -> Mapping[str, float]:
 
 
 def _likeness(request: str, tool: Tool, weights: Mapping[str, float]) -> float:
-    """How much of the best example stands in the request, by the weight of its words."""
+    """How much of the best example the request holds, by the weight of its words."""
     stems = stems_of(request)
     best = 0.0
     for example in tool.examples:
@@ -194,7 +193,7 @@ def _likeness(request: str, tool: Tool, weights: Mapping[str, float]) -> float:
 
 
 def deed_of(text: str, tools: Iterable[Tool]) -> str:
-    """A deed that the request asks for and that none of the tools names; empty: there is none."""
+    """A verb of the request that changes something and that no tool's example has; empty: none."""
     known = {word for tool in tools for word in _spoken_words(" ".join(tool.examples))}
     first = _spoken_words(trim_request(text))[:2]
     return next((word for word in first if word in _DEEDS - known), "")
@@ -205,17 +204,17 @@ def _spoken_words(text: str) -> list[str]:
 
 
 def _by_form(request: str, tool: Tool) -> float:
-    """What it says for a tool that an argument of it stands in the request, known by its form."""
+    """The bonus for a tool whose required arguments were found by their form."""
     needed = [p for p in parameters_of(tool).values() if p.required and p.form and p.type != "integer"]
     return _FORM if needed and all(p.name in take_values(request, tool).arguments for p in needed) else 0.0
 
 
 def _is_forbidden(request: str, tool: Tool) -> bool:
-    """Whether the request says that what the tool does is not to be done: "don't save that I am ill"."""
+    """Whether the request forbids what the tool does: "don't save that I am ill"."""
     deeds = _forbidden(request)
     if tool.effect == "none" or not deeds & cues_of(tool):
         return False
-    # "Do not forget that" asks for something.
+    # An example may contain a negation: "do not forget that …" is a request.
     return not any(deeds & _forbidden(example) for example in tool.examples)
 
 
@@ -227,7 +226,7 @@ def _forbidden(text: str) -> frozenset[str]:
 
 
 def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
-    """No deed is guessed from a question or from words that name none, no look-up from a statement."""
+    """Whether a tool may be guessed: a change needs its verb and no question, a look-up no statement."""
     first = set(_spoken_words(request)[:2])
     known = set(_spoken_words(" ".join(tool.examples)))
     if (first & _DEEDS) - known:
@@ -242,7 +241,7 @@ def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
 
 
 def _fill(request: str, tool: Tool) -> dict[str, JsonValue] | None:
-    """Arguments by their form first, then the words that are left; None when a required one is missing."""
+    """The arguments, by form, then from the remaining words; None when a required one is missing."""
     arguments, rest = take_values(request, tool)
     if "path" not in arguments and tool.effect == "none" and re.search(FILE, rest) and not _takes_text(tool):
         return None
@@ -267,12 +266,12 @@ def _takes_text(tool: Tool) -> bool:
 
 
 def _is_statement(name: str, tool: Tool) -> bool:
-    """Whether an argument is somebody's sentence: examples introduce it by "that", a colon or a comma."""
+    """Whether an argument is a sentence: examples introduce it by "that", a colon or a comma."""
     return any(re.search(rf"(\bthat|[:,])\s\{{{name}\}}", example) for example in tool.examples)
 
 
 def _framed(request: str, tool: Tool, names: set[str]) -> dict[str, JsonValue] | None:
-    """Several texts at once: what stands between them in an example stands between them in the request."""
+    """Several texts at once, separated in the request by the same words as in an example."""
     parameters, cues = parameters_of(tool), cues_of(tool)
     for example in sorted(tool.examples, key=len, reverse=True):
         slots = SLOT.findall(example)

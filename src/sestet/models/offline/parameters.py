@@ -1,4 +1,4 @@
-"""What can stand for each argument of a tool, as its schema tells it."""
+"""The arguments of a tool, as its schema describes them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,42 +18,42 @@ NUMBER_WORDS = {
 }
 NUMBER = rf"(?:\d{{1,9}}|{'|'.join(NUMBER_WORDS)})"
 QUOTED = r"(?:\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w))"
-#: Something with a slash in it, or with the ending of a file.
+#: A name with a file ending; and a name with a slash or a file ending.
 FILE = r"(?:[\w./~-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
 PATH = r"(?:~?[\w.*-]*/[\w./*-]*|[\w.-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
 GLOB = r"(?:[\w./-]*\*[\w./*-]*)"
 _ONE_WORD = rf"(?:{QUOTED}|\S+)"
 _SAMPLE = re.compile(r"such as '?([a-z])\d+(,)?")
 _FIRST_PERSON = re.compile(r"such as '(i|my|we)\b", re.IGNORECASE)
-#: A description that lists names says which words the argument may be.
+#: A description that lists names: the values that the argument may have.
 _LISTED = re.compile(r": ((?:[a-z_]+, ){3,}[a-z_]+)")
 _AUXILIARY = r"(?:(?:is|are|was|were|has|have|been|got|gets)\s+)*"
-#: By name, since their form is all that tells them apart from other words.
+#: The forms of arguments with these names.
 _FORMS = {"path": _ONE_WORD, "url": _ONE_WORD, "glob": GLOB}
-#: Where an argument stands in an example.
+#: The place of an argument in an example.
 SLOT = re.compile(r"\{(\w+)\}")
 
 
 class Parameter(NamedTuple):
-    """One argument. ``form`` is a pattern of what it looks like; empty: any text."""
+    """One argument. ``form`` is a pattern of its values; empty: any text."""
 
     name: str
     type: str
     required: bool
     form: str = ""
     choices: tuple[str, ...] = ()
-    #: Names that may stand in a sentence in their spoken form: "was caused by" is ``caused_by``.
+    #: Values that a sentence may hold in spoken form: "was caused by" is ``caused_by``.
     listed: tuple[str, ...] = ()
-    #: Other words for it, taken from its description: "Its title" is a title.
+    #: Words for the argument: its name, and a noun of its description ("Its title").
     called: tuple[str, ...] = ()
-    #: Whether it takes what somebody says of themselves, or a whole question.
+    #: Whether it takes a statement of the person about themselves, or a whole question.
     first_person: bool = False
     question: bool = False
-    #: What a path leads to: a ``file`` or a ``directory``; empty: either.
+    #: The kind of a path: ``file`` or ``directory``; empty: either.
     leads_to: str = ""
 
     def value(self, text: str) -> JsonValue:
-        """What stands in the request, as the tool wants it."""
+        """The words of the request as a value of the right type."""
         text = text.strip(" \t\n\"'`“”")
         if self.type == "integer":
             return NUMBER_WORDS.get(text.casefold()) or (int(text) if text.isdecimal() else text)
@@ -66,7 +66,7 @@ class Parameter(NamedTuple):
 
 
 def spoken(name: str) -> str:
-    """A pattern of how a name such as ``caused_by`` is said."""
+    """A pattern for the spoken form of a name such as ``caused_by``."""
     return _AUXILIARY + r"[\s_]".join(map(re.escape, name.split("_")))
 
 
@@ -75,7 +75,7 @@ def parameters_of(tool: Tool) -> dict[str, Parameter]:
     properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
     required = cast("Sequence[str]", tool.parameters.get("required", ()))
     found = {name: _parameter(name, schema, name in required) for name, schema in properties.items()}
-    # A slot that is no argument is refused with the call, not here.
+    # A slot that is no argument is allowed here; the call is refused later.
     unknown = {slot for example in tool.examples for slot in SLOT.findall(example)} - found.keys()
     return {**found, **{name: Parameter(name, "string", False) for name in unknown}}
 
@@ -111,6 +111,6 @@ def _form(name: str, kind: str, description: str) -> str:
 
 @lru_cache(maxsize=512)
 def cues_of(tool: Tool) -> frozenset[str]:
-    """The words that say that this tool is meant."""
+    """The word stems that hint at this tool."""
     said = " ".join(SLOT.sub(" ", example) for example in tool.examples)
     return stems_of(said) | stems_of(tool.name.replace("_", " "))

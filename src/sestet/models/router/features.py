@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-# Of a long text the beginning says who is meant.
+# The beginning of a long text tells the owner.
 _MOST_CHARACTERS = 1_000
 _MOST_TOKENS = 120
 
@@ -15,7 +15,7 @@ _EXTENSIONS = (
 )
 _DOMAINS = "com|org|net|io|dev|de|at|ch|uk|fr|eu|gov|edu|info|co|app|ai|news|me|tv|us|it|es|nl|jp|ca|au"
 
-#: What stands out of a text by its form, strongest first: where two overlap, the earlier one counts.
+#: Patterns such as paths and amounts, strongest first: where two overlap, the earlier one counts.
 _FORMS: tuple[tuple[str, str], ...] = (
     ("url", r"\b(?:https?|ftp)://\S+|\bwww\.\S+"),
     ("email", r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
@@ -37,14 +37,14 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("number", r"\b\d[\d.,]*\b"),
 )
 _FORM = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _FORMS), re.IGNORECASE)
-# Both curly ones are written as the straight one.
+# Curly apostrophes become straight ones.
 _APOSTROPHES = {0x2018: "'", 0x2019: "'"}
 _QUOTED = re.compile(r"\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w)")
 _TOKEN = re.compile(r"<[a-z]+>|[^\W_]+(?:'[^\W_]+)*|[^\w\s]")
 _QUESTION = re.compile(
     r"(?:what|who|which|when|where|why|how|is|are|was|were|do|does|did|can|could)\b", re.IGNORECASE
 )
-# "Can you" stays: it asks what the assistant is able to do as often as it asks for the thing.
+# "Can you" stays: it often asks what the assistant is able to do.
 _GREETING = re.compile(
     r"\s*(?:(?:hey|hi|hello|ok|okay|sestet|please|pls|plz|kindly|i (?:want|need) you to"
     r"|i(?:'d| would) like you to|would you mind)\b[\s,:!]*)+",
@@ -56,7 +56,7 @@ _THANKS = re.compile(
 
 
 def strip_courtesy(text: str) -> str:
-    """The beginning of a text without greetings and thanks around it, unless it is nothing but that."""
+    """The beginning of a text without greetings and thanks, unless the text has nothing else."""
     text = text[:_MOST_CHARACTERS].translate(_APOSTROPHES).strip()
     greeting = _GREETING.match(text)
     stripped = _THANKS.sub("", text[greeting.end() :] if greeting else text).strip()
@@ -64,7 +64,7 @@ def strip_courtesy(text: str) -> str:
 
 
 def features(text: str) -> dict[str, None]:
-    """Every feature once, in the order in which they were found."""
+    """Every feature once, in the order of the text."""
     text = strip_courtesy(text)
     masked = _FORM.sub(lambda found: f" <{found.lastgroup}> ", text).lower()
     tokens = _TOKEN.findall(masked)[:_MOST_TOKENS]
@@ -85,7 +85,7 @@ def _manner(text: str) -> Iterator[str]:
 
 
 def _letters(tokens: list[str]) -> Iterator[str]:
-    """Parts of words, so that a word with a typo or another ending is still known."""
+    """Parts of words, so that the models still recognise a word with a typo or another ending."""
     for token in tokens:
         if token[0].isalpha() and len(token) > 3:
             word = f"_{token}_"

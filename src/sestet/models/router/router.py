@@ -1,43 +1,40 @@
-"""Who owns a request: judged by its words, and by a sentence encoder where there is one."""
+"""Decides who owns a request: by its words, and by a sentence encoder where one is installed."""
 
 import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from sestet.core.agent import AgentSpec
-from sestet.models.router.bank import DIRECT, Example
+from sestet.core.agent import DIRECT, AgentSpec
+from sestet.models.router.classifiers import Evidence, PlaqueModel, SentenceModel, WordModel
 from sestet.models.router.encoder import EncoderMissingError, open_encoder
-from sestet.models.router.guests import Guest
-from sestet.models.router.parts import Part, join_pieces, judge_pieces, where_to_look
-from sestet.models.router.sentences import SentenceModel
-from sestet.models.router.weights import Tuning, Variant, Weights, read_weights
-from sestet.models.router.words import Evidence, WordModel
+from sestet.models.router.splitting import Part, join_pieces, judge_pieces, where_to_look
+from sestet.models.router.weights import Example, Tuning, Variant, Weights, read_weights
 
-#: An explanation tries each word; of a long text, the first ones.
+#: An explanation leaves out one word at a time, for at most this many words.
 _MOST_WORDS = 40
 
 
 class Route(NamedTuple):
-    """Where a request belongs, and how sure that is."""
+    """The owner of a request, and how sure the router is."""
 
-    #: A specialist's name, or ``direct``: the orchestrator answers it itself.
+    #: A specialist's name, or ``direct`` when the orchestrator answers itself.
     agent: str
-    #: The probability that this is right, measured on requests that were not learned from.
+    #: The probability that the agent is right, calibrated on requests that were not learned from.
     confidence: float
-    #: Above the threshold, and one request alone.
+    #: The probability is above the threshold, and the request has only one part.
     sure: bool
     #: The probability of each agent, highest first.
     scores: Mapping[str, float]
-    #: The words and patterns that spoke for the agent or against it, strongest first.
+    #: The words and patterns that speak for or against the agent, strongest first.
     evidence: tuple[Evidence, ...]
 
 
 class Explanation(NamedTuple):
-    """A route with what it rests on."""
+    """A route with its reasons."""
 
     route: Route
-    #: By how much each word raises the log-odds of the agent: what is lost when it is left out.
+    #: By how much each word raises the log-odds of the agent, measured by leaving the word out.
     evidence: tuple[Evidence, ...]
     parts: tuple[Part, ...]
     #: The requests of the bank that are most like this one, nearest first.
@@ -45,7 +42,7 @@ class Explanation(NamedTuple):
 
 
 class Router:
-    """For the agents of one tree. Nothing is loaded before the first question."""
+    """Routes requests among the agents of one tree. It loads its weights on the first request."""
 
     def __init__(self, specs: Sequence[AgentSpec], with_encoder: bool = True) -> None:
         self._specs = tuple(specs)
@@ -61,7 +58,7 @@ class Router:
 
     @property
     def missing(self) -> str:
-        """Why the light variant answers although the full one was wanted; else nothing."""
+        """Why the full variant could not be opened; empty when it was, or was not wanted."""
         return self._opened[1]
 
     def route(self, request: str) -> Route:
@@ -71,7 +68,7 @@ class Router:
         return Route(agent, scores[agent], sure, scores, self._evidence(request, agent))
 
     def split(self, request: str) -> tuple[Part, ...]:
-        """The parts of a request in the order of the work; one part when it is one request."""
+        """The parts of a request in the order of the work; a simple request is one part."""
         parts = join_pieces(request, judge_pieces(request, self._scores))
         return parts or (Part(request, next(iter(self._scores(request)))),)
 
@@ -82,7 +79,7 @@ class Router:
         return Explanation(route, evidence, self.split(request), self._nearest(request, most))
 
     def _is_one(self, request: str, agent: str) -> bool:
-        """Whether no piece of it looks like the work of another."""
+        """Whether no piece of the request looks like the work of another agent."""
         pieces = judge_pieces(request, self._scores)
         return all(piece.agent == agent or piece.chance < 0.5 for piece in pieces)
 
@@ -99,8 +96,8 @@ class Router:
         known = {name: total for name, total in zip(agents, totals, strict=True) if name in there}
         odds = dict(zip(known, map(math.exp, _log_softmax(list(known.values()))), strict=True))
         highest = max(odds.values())
-        for guest in self._guests:
-            odds[guest.name] = math.exp(guest.compare(request, vector, highest).log_odds(tuning["guest"]))
+        for other in self._unlearned:
+            odds[other.name] = math.exp(other.compare(request, vector, highest).log_odds(tuning["guest"]))
         total = sum(odds.values())
         return {name: odds[name] / total for name in sorted(odds, key=lambda name: -odds[name])}
 
@@ -118,7 +115,7 @@ class Router:
         return tuple(self._words.evidence(request, agents.index(agent))) if agent in agents else ()
 
     def _nearest(self, request: str, most: int) -> tuple[Example, ...]:
-        """By their words: the examples that share none with the request are not looked at."""
+        """Compared by words; an example that shares no word with the request scores 0 unseen."""
         asked, words = self._words.lexicon.weigh(request), set(request.casefold().split())
 
         def likeness(example: Example) -> float:
@@ -155,11 +152,12 @@ class Router:
             return None, str(error)
 
     @cached_property
-    def _guests(self) -> tuple[Guest, ...]:
+    def _unlearned(self) -> tuple[PlaqueModel, ...]:
+        """The specialists that the weights do not know."""
         learned = self._weights.header["agents"]
         embed = None if self._sentences is None else self._sentences.embed
         own = (spec for spec in self._specs if spec.name not in learned)
-        return tuple(Guest(spec, self._words.lexicon, embed) for spec in own)
+        return tuple(PlaqueModel(spec, self._words.lexicon, embed) for spec in own)
 
 
 def open_router(specs: Sequence[AgentSpec], with_encoder: bool = True) -> Router:
@@ -168,7 +166,7 @@ def open_router(specs: Sequence[AgentSpec], with_encoder: bool = True) -> Router
 
 
 def _log_odds(chance: float) -> float:
-    # Probabilities of 1 and 0 are rounded ones.
+    # 0 and 1 come from rounding, and have no logarithm.
     chance = min(max(chance, 1e-9), 1 - 1e-9)
     return math.log(chance / (1 - chance))
 

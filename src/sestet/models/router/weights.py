@@ -1,4 +1,4 @@
-"""The file with what the router has learned: a header in JSON, then named tables, readable without numpy."""
+"""The file with the router's learned weights: a JSON header, then named tables. Needs no numpy."""
 
 import json
 import sys
@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, TypedDict, cast
 
-from sestet.models.router.bank import Example
-
 FILE = Path(__file__).with_name("weights.bin")
 
 Variant: TypeAlias = Literal["words", "words+encoder"]
@@ -17,28 +15,36 @@ Variant: TypeAlias = Literal["words", "words+encoder"]
 Kind: TypeAlias = Literal["b", "h", "f"]
 
 
+class Example(NamedTuple):
+    """One request of the bank, with its owner and the heading that it stands under."""
+
+    request: str
+    agent: str
+    heading: str = ""
+
+
 class Measured(TypedDict):
-    """On requests of the bank, each judged by weights that were learned from the others."""
+    """Measured on the bank by cross-validation: the weights have not seen the requests."""
 
     right: float
-    #: The share above the threshold, and the share that is above it and wrong.
+    #: The share of requests above the threshold, and the share above it and wrong.
     coverage: float
     false_confidence: float
 
 
 class Tuning(TypedDict):
-    """How a variant joins its models, and from which probability on it is sure."""
+    """How a variant joins its models, and above which probability it is sure."""
 
     words: float
     encoder: float
     threshold: float
-    #: What a likeness to the examples of the owner's own specialist says; see ``guests``.
+    #: The factors of a ``Likeness``, for a specialist that the weights do not know.
     guest: list[float]
     unseen: Measured
 
 
 class Header(TypedDict):
-    """What is learned apart from the tables."""
+    """The learned values that are not tables."""
 
     #: The hash of the bank that the weights were learned from.
     bank: str
@@ -74,7 +80,7 @@ def pack_bank(bank: Sequence[Example]) -> bytes:
 
 
 def write_weights(weights: Weights, file: Path = FILE) -> None:
-    """The same weights give the same bytes."""
+    """Write the file; the same weights give the same bytes."""
     lengths = {name: len(table) for name, table in weights.tables.items()}
     head = json.dumps({"header": weights.header, "lengths": lengths}).encode()
     file.write_bytes(b"".join([len(head).to_bytes(8, "little"), head, *weights.tables.values()]))
@@ -92,7 +98,7 @@ def read_weights(file: Path = FILE) -> Weights:
 
 
 def _little(numbers: "array[int] | array[float]") -> "array[int] | array[float]":
-    """As they lie in the file, whichever way round the machine keeps its numbers."""
+    """Little-endian, as in the file, on every machine."""
     if sys.byteorder == "big":
         numbers.byteswap()
     return numbers

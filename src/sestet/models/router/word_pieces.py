@@ -9,7 +9,7 @@ from pathlib import Path
 _FILE = Path(__file__).with_name("word_pieces.zlib")
 _UNKNOWN = "[UNK]"
 _LONGEST_WORD = 100
-# A word, or one sign. The ideographs that are words by themselves are told apart in ``_is_alone``.
+# A word, or one sign. ``_is_alone`` handles ideographs, which are words by themselves.
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -21,7 +21,7 @@ def vocabulary() -> dict[str, int]:
 
 
 def encode(text: str, most: int) -> list[int]:
-    """The numbers of the text's pieces between the two marks of a sentence, at most this many."""
+    """The numbers of the text's pieces between the marks of a sentence, at most ``most`` of them."""
     numbers = vocabulary()
     found: list[int] = []
     for word in _split(text):
@@ -32,7 +32,7 @@ def encode(text: str, most: int) -> list[int]:
 
 
 def _split(text: str) -> list[str]:
-    # Apart from the letters that accents were taken from, the text is what BERT was trained on.
+    # The normalisation that BERT was trained with: lower case, no accents.
     plain = unicodedata.normalize("NFD", text.lower())
     cleaned = "".join(
         f" {character} " if _is_alone(character) else character

@@ -1,4 +1,4 @@
-"""Finds JSON in a text, also where a small model has written it nearly right."""
+"""Finds JSON in a text, also JSON that a small model wrote nearly right."""
 
 import json
 import re
@@ -16,17 +16,17 @@ _WORDS: dict[str, JsonValue] = {
     "no": False,
 }
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
-# As JSON has them, and short enough for Python to read.
+# JSON numbers, short enough for Python to parse.
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,300})(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![\w.])")
 _BARE = re.compile(r"[^\s,:{}\[\]\"']+")
 _CLOSING = re.compile(r"\s*([,:}\]]|$)")
 _DEEPEST = 40
-#: A long text full of braces is no call.
+#: Gives up on a long text full of braces.
 _MOST_ATTEMPTS = 50
 
 
 class Found(NamedTuple):
-    """A JSON object or array, and where in the text it stands."""
+    """A JSON object or array, and its place in the text."""
 
     value: JsonValue
     start: int
@@ -49,7 +49,7 @@ def find_json(text: str) -> Iterator[Found]:
 
 
 def parse_loosely(text: str) -> JsonValue:
-    """The object or array that the text is; None when it is anything else."""
+    """The object or array that makes up the whole text; None for any other text."""
     found = next(find_json(text), None)
     whole = found is not None and not text[: found.start].strip() and not text[found.end :].strip()
     return found.value if found is not None and whole else None
@@ -75,7 +75,7 @@ class _UnreadableError(Exception):
 
 
 class _Reader:
-    """Reads single quotes, bare keys, trailing commas, Python's words, and what was cut off at the end."""
+    """Reads single quotes, bare keys, trailing commas, Python's constants, and JSON that is cut off."""
 
     def __init__(self, text: str, place: int) -> None:
         self._text = text
@@ -106,7 +106,7 @@ class _Reader:
             name = self._string() if character in ("'", '"') else str(self._bare())
             if self._next() != ":":
                 if not self._next():
-                    # Cut off before the value: there is none.
+                    # Cut off before the value.
                     break
                 raise _UnreadableError
             self.place += 1
@@ -139,7 +139,7 @@ class _Reader:
             elif character == quote and _CLOSING.match(self._text, self.place):
                 break
             else:
-                # A quote that nothing follows which could follow a text belongs to the text.
+                # A quote that is not followed by the end of a value belongs to the text.
                 pieces.append(character)
         return "".join(pieces)
 

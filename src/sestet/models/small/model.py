@@ -1,4 +1,4 @@
-"""A small model behind the same seam: its prompts are short, its replies are read tolerantly."""
+"""A small model: its prompts are short, and its calls are read from the text of its replies."""
 
 import asyncio
 import logging
@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import aclosing
 from typing import cast
 
-from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.agent import DIRECT, REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import MemoryMessage, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
@@ -14,32 +14,32 @@ from sestet.core.record import replace
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
-from sestet.models.small.reading import read_reply
-from sestet.models.small.stream import AnswerStream
+from sestet.models.small.reply import AnswerStream, read_reply
 
 _log = logging.getLogger("sestet.models")
-#: The owner of what the orchestrator answers itself.
-DIRECT = "direct"
 
 
-def _anybody(request: str) -> Collection[str]:
+def _any_owner(request: str) -> Collection[str]:
     return ()
 
 
 class SmallModel:
-    """Another model that has no calls of its own, or none that can be relied on: they are made in text.
+    """Wraps a model without reliable tool calls: it writes its calls as text.
 
-    ``owners_of`` tells whose work a request may be, without asking any model: names of agents, and ``direct``
-    for an answer of the orchestrator's own; nothing: anybody's.
+    ``owners_of`` names the possible owners of a request without asking a model: agents, and ``direct`` for
+    the orchestrator's own answer. An empty result means that any agent is possible.
     """
 
     def __init__(
-        self, model: Model, specs: Sequence[AgentSpec], owners_of: Callable[[str], Collection[str]] = _anybody
+        self,
+        model: Model,
+        specs: Sequence[AgentSpec],
+        owners_of: Callable[[str], Collection[str]] = _any_owner,
     ) -> None:
         self._model = model
         self._owners_of = owners_of
         self._prompt = SmallPrompt(specs)
-        #: Whether its replies are held to a schema.
+        #: Whether the server accepts a JSON Schema for replies.
         self._held = True
 
     @property
@@ -48,7 +48,7 @@ class SmallModel:
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         if all(tool.name == REJECT_TASK for tool in request.tools):
-            # Who has no other tool declines whatever it is asked: it may write as it likes.
+            # With no other tool, a small model would decline every request. Without tools, it answers freely.
             request = request._replace(tools=())
         try:
             async with aclosing(self._read(request)) as items:
@@ -66,9 +66,9 @@ class SmallModel:
                 yield item
 
     async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
-        """The reply with the calls that stand in it, its answer shown as it comes."""
+        """The reply with its calls; its answer is streamed as it arrives."""
         answer = AnswerStream()
-        # In a thread: what is certain has to be loaded once.
+        # In a thread: the router may load its weights.
         plain = await asyncio.to_thread(self.plain, request)
         async with aclosing(self._model.stream(plain)) as items:
             async for item in items:
@@ -85,7 +85,7 @@ class SmallModel:
                         yield item
 
     def plain(self, request: ModelRequest) -> ModelRequest:
-        """The request as the model is shown it: texts only, and the form of its reply."""
+        """The request as the model sees it: texts only, and the schema of its reply."""
         if not request.tools:
             return request._replace(messages=to_plain(request.messages))
         delegates = any(tool.name == TRANSFER for tool in request.tools)
@@ -98,7 +98,7 @@ class SmallModel:
         )
 
     def _schema(self, request: ModelRequest, delegates: bool) -> JsonObject:
-        """What the reply may be. A small orchestrator may only choose among those whose work it may be."""
+        """The schema of the reply. A small orchestrator may choose only among the possible owners."""
         last, tools, may_answer = request.messages[-1], request.tools, True
         if repeats_itself(request.messages):
             tools = ()
@@ -117,19 +117,19 @@ class SmallModel:
 
 
 def _data_in(request: ModelRequest) -> Sequence[str]:
-    """What was given to the model to read, and is nobody's request."""
+    """The texts that the model reads as data: results and memories."""
     return [m.text for m in request.messages if isinstance(m, ToolMessage | MemoryMessage)]
 
 
 def _agents(tools: Sequence[Tool]) -> Sequence[str]:
-    """Whom the orchestrator can ask."""
+    """The agents that the orchestrator can delegate to."""
     (transfer,) = (tool for tool in tools if tool.name == TRANSFER)
     properties = cast("Mapping[str, JsonObject]", transfer.parameters["properties"])
     return cast("Sequence[str]", properties["agent_name"]["enum"])
 
 
 def _only(tool: Tool, agent_names: Sequence[str]) -> Tool:
-    """The same tool with these agents to choose from."""
+    """The transfer tool with only these agents; other tools unchanged."""
     if tool.name != TRANSFER:
         return tool
     properties = cast("Mapping[str, JsonObject]", tool.parameters["properties"])

@@ -1,4 +1,4 @@
-"""Puts a request into the words that a small model understands: everything constant first, then examples."""
+"""Writes the prompt for a small model: first the constant part with examples, then the messages as text."""
 
 import json
 import re
@@ -11,20 +11,18 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool
-from sestet.models.small.reading import NO_SOURCE
+from sestet.models.small.reply import NO_SOURCE
 
 _HERE = Path(__file__).parent
 _SLOT = re.compile(r"\{(\w+)\}")
-#: Marks that end a message in one model or another: in a text of somebody's they must not.
+#: Marks that end a message in some model. In a text, they must not.
 _MARK = re.compile(r"<(?=\|[\w/]{1,40}\|>|/?s>|(start|end)_of_turn>)|\[(?=/?INST\])", re.IGNORECASE)
-#: Characters of an earlier message that are shown in brief.
+#: How many characters of an earlier message are shown.
 _BRIEF = 300
-#: Requests of each specialist that the orchestrator is shown as examples.
+#: How many examples of each specialist the orchestrator is shown.
 _ROUTES = 4
-#: How tools write a finding: its source, what is known about it, and its text.
-_SOURCE = re.compile(r"^- ([^\n]{1,200}?) \([^\n]*?\): ", re.MULTILINE)
 _MOST_SOURCES = 12
-#: Said below each result: without it, a small model likes to call the same tool again.
+#: Follows each result. Without it, a small model often calls the same tool again.
 _AFTER_RESULT = "Answer the request with this, or use another tool if something is missing."
 _DIRECT: tuple[tuple[str, str], ...] = (
     ("hello", "Hello! What can I do for you?"),
@@ -36,13 +34,13 @@ _DIRECT: tuple[tuple[str, str], ...] = (
 
 
 class SmallPrompt:
-    """Renders requests; ``specs`` give the orchestrator its examples."""
+    """Renders instructions; ``specs`` give the orchestrator its examples."""
 
     def __init__(self, specs: Sequence[AgentSpec]) -> None:
         self._examples = {spec.name: spec.examples for spec in specs}
 
     def instruction(self, instruction: str, tools: Sequence[Tool]) -> str:
-        """The constant beginning: the same for every request of one agent, so that it is read only once."""
+        """The constant part: the same for every request of an agent, so the model reads it only once."""
         values = {
             "instruction": instruction.strip(),
             "tools": "\n".join(_describe(tool) for tool in tools),
@@ -74,13 +72,13 @@ class SmallPrompt:
 
 
 def to_plain(messages: Sequence[Message], past_in_brief: bool = False) -> tuple[Message, ...]:
-    """Messages of two roles that take turns, with calls and results as text.
+    """Messages of two roles that alternate, with calls and results as text.
 
-    Earlier turns can be put in brief before the present request: a small model does again what it seems to
-    have done before, and an answer that a specialist gave looks as if it had known it.
+    ``past_in_brief`` shortens earlier turns: a small model repeats what it seems to have done before, and
+    takes a specialist's earlier answer for its own knowledge.
     """
     start = max((i for i, message in enumerate(messages) if isinstance(message, UserMessage)), default=0)
-    # What is remembered stands before the message that it belongs to.
+    # A memory message comes before the user message that it belongs to.
     while start and isinstance(messages[start - 1], MemoryMessage):
         start -= 1
     brief = _in_brief(messages[:start]) if past_in_brief else ""
@@ -123,21 +121,21 @@ def _plain(message: Message) -> UserMessage | AssistantMessage:
 
 
 def sources_of(messages: Sequence[Message]) -> tuple[str, ...]:
-    """The sources that the results since the last request name, and none; empty: no result names any.
+    """The sources of the results since the last request, and ``none``; empty when no result has a source.
 
-    A small model cites rightly where it can only choose, and makes sources up where it may write them.
+    A small model that may only choose from a list cites correctly; else it makes sources up.
     """
     found: dict[str, None] = {}
     for message in reversed(messages):
         if isinstance(message, UserMessage):
             break
         if isinstance(message, ToolMessage) and not message.failed:
-            found |= dict.fromkeys(match[1] for match in _SOURCE.finditer(message.text))
+            found |= dict.fromkeys(message.citations)
     return (*list(found)[:_MOST_SOURCES], NO_SOURCE) if found else ()
 
 
 def repeats_itself(messages: Sequence[Message]) -> bool:
-    """Whether a call was made twice for the present request: a third would bring nothing new either."""
+    """Whether the model made the same call twice for the present request; then it gets no more tools."""
     lines: list[str] = []
     for message in reversed(messages):
         if isinstance(message, UserMessage):
@@ -156,14 +154,14 @@ def answer_line(answer: str) -> str:
 
 
 def defuse(text: str) -> str:
-    """A text that cannot pass for the end of a message and the beginning of another."""
+    """The text with its message marks broken, so that it cannot end a message."""
     return _MARK.sub(lambda mark: f"{mark[0]} ", text)
 
 
 def reply_schema(
     tools: Sequence[Tool], sources: Sequence[str] = (), *, may_answer: bool = True
 ) -> JsonObject:
-    """What a reply may be: a call of one of the tools, or an answer where there may be one."""
+    """The schema of a reply: a call of one of the tools, or an answer if allowed."""
     calls = [
         _closed({"tool": {"const": tool.name}, "arguments": dict(_bare_schema(tool.parameters))})
         for tool in tools
@@ -183,7 +181,7 @@ def _closed(properties: Mapping[str, JsonValue]) -> JsonObject:
 
 
 def _bare_schema(schema: JsonObject) -> JsonObject:
-    """A schema without what no grammar needs and some servers refuse."""
+    """A schema without descriptions, defaults and examples, which some servers refuse."""
     return {
         name: _bare_schema(value) if isinstance(value, Mapping) else value
         for name, value in schema.items()
@@ -192,7 +190,7 @@ def _bare_schema(schema: JsonObject) -> JsonObject:
 
 
 def _describe(tool: Tool) -> str:
-    """A tool in as few words as will do: the first sentence, and what each argument is that it needs."""
+    """A tool in few words: the first sentence of its description, and its required arguments."""
     properties = cast("Mapping[str, JsonObject]", tool.parameters.get("properties", {}))
     required = _required(tool)
     lines = [f"\n  {name}: {_kind(properties[name])}" for name in required]
@@ -212,7 +210,7 @@ def _required(tool: Tool) -> Sequence[str]:
 
 
 def _whole_example(tool: Tool) -> str | None:
-    """A request that says all that the tool has to know."""
+    """An example with a slot for every required argument."""
     fitting = (each for each in tool.examples if set(_required(tool)) <= set(_SLOT.findall(each)))
     return next(fitting, None)
 

@@ -1,4 +1,4 @@
-"""Repairs arguments that nearly fit a tool's schema. It changes spelling and form, and never adds a value."""
+"""Repairs arguments that nearly fit a tool's schema: spelling and types. It never adds a value."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from sestet.core.agent import normalise_name
 from sestet.core.schema import JsonObject, JsonValue, find_problems
 from sestet.models.small.loose_json import parse_loosely
 
-#: What models call the object around the arguments.
+#: Names that models give to the object around the arguments.
 WRAPPERS = ("arguments", "parameters", "args", "params", "input", "properties", "kwargs", "action_input")
 
 _Schemas: TypeAlias = Mapping[str, JsonObject]
@@ -18,7 +18,7 @@ _NOTHING = ("null", "none", "")
 
 
 def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None:
-    """The arguments in the form that the schema asks for, as far as that is certain; None: not arguments."""
+    """The arguments in the form that the schema wants, as far as that is certain; None: no arguments."""
     if isinstance(arguments, str):
         arguments = _parsed(schema, arguments)
     if not isinstance(arguments, Mapping):
@@ -35,7 +35,7 @@ def _parsed(schema: JsonObject, text: str) -> object:
 
 
 def _only_argument(schema: JsonObject, value: JsonValue) -> JsonObject | None:
-    """A value without its name, for a tool that can only mean one thing by it."""
+    """A value without a name, for a tool with one required argument."""
     required = cast("Sequence[str]", schema.get("required", ()))
     if value is None or value == "" or len(required) != 1:
         return {} if not value and not required else None
@@ -47,7 +47,7 @@ def _properties(schema: JsonObject) -> _Schemas:
 
 
 def _unwrapped(schema: JsonObject, given: JsonObject) -> JsonObject:
-    """What stands in one wrapper too many."""
+    """The arguments without an extra wrapper object."""
     if len(given) == 1:
         ((name, inner),) = given.items()
         if name.lower() in WRAPPERS and name not in _properties(schema) and isinstance(inner, Mapping):
@@ -63,7 +63,7 @@ def _repair_object(schema: JsonObject, given: JsonObject) -> JsonObject:
     for written, value in given.items():
         name = written
         if written not in properties:
-            # Spelt otherwise, unless the right spelling is there as well.
+            # Correct the spelling, unless the right name is given as well.
             meant = by_form.get(normalise_name(written), written)
             name = written if meant in given else meant
         member = properties.get(name)
@@ -76,7 +76,7 @@ def _repair_object(schema: JsonObject, given: JsonObject) -> JsonObject:
 
 
 def _is_nothing(schema: JsonObject, value: JsonValue) -> bool:
-    """An optional argument that was written down without a value."""
+    """Whether an optional argument is null although the schema allows no null."""
     return value is None and bool(find_problems(schema, None))
 
 

@@ -10,10 +10,11 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import cast
 from urllib.parse import urlsplit
 
+from sestet.config.vendors import VENDORS
 from sestet.core.errors import EmbeddingError, EmbeddingFault
 from sestet.core.message import whole
 
-_VENDOR = "https://api.openai.com/v1"
+_VENDOR = VENDORS["openai"].url
 _SECONDS = 30.0
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_CHARACTERS = 8_000

@@ -1,0 +1,137 @@
+"""A model as the settings name it: its provider, the address of the server, the key."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from sestet.config.settings import ProviderSettings, Secret, Settings
+from sestet.config.vendors import VENDORS, Vendor
+from sestet.core.schema import suggest
+
+#: The provider id of the built-in model. It needs no entry under `providers`.
+OFFLINE = "offline"
+#: The provider id of models that run in this process, from files on this machine. It needs no entry either.
+LOCAL = "local"
+#: The package that runs these models, and how to install it.
+LOCAL_PACKAGE = "xllamacpp"
+LOCAL_INSTALL = "pip install 'sestet[local]'"
+
+
+class NamedModel(NamedTuple):
+    """A model that the settings name, and the keys of the settings that name it."""
+
+    provider: str
+    model: str
+    provider_key: str
+    model_key: str
+
+
+class Endpoint(NamedTuple):
+    """One model at one provider, as the settings describe both."""
+
+    provider_id: str
+    model: str
+    settings: ProviderSettings
+
+    @property
+    def vendor(self) -> Vendor:
+        return VENDORS[self.settings.type]
+
+    @property
+    def base_url(self) -> str:
+        return self.settings.base_url or self.vendor.url
+
+    @property
+    def server(self) -> str:
+        """The provider and its address for a sentence, without a password that the address may hold."""
+        return f"'{self.provider_id}' at {without_password(self.base_url)}"
+
+    @property
+    def key_setting(self) -> str:
+        return f"providers.{self.provider_id}.apiKey"
+
+    @property
+    def key_origin(self) -> str:
+        """Where the key comes from, as far as we know: the setting, its variable or its file."""
+        key = self.settings.api_key
+        if isinstance(key, Secret) and key.variable:
+            return f"{self.key_setting}, which is the environment variable {key.variable}"
+        if isinstance(key, Secret) and key.file:
+            return f"{self.key_setting} of {key.file}"
+        return self.key_setting
+
+    @property
+    def key_remedy(self) -> str:
+        """How to set a valid key."""
+        key = self.settings.api_key
+        if isinstance(key, Secret) and key.variable:
+            return f"set {key.variable} to a valid key and start again"
+        variable = self.vendor.variable
+        return f"write 'apiKey: ${{{variable}}}' there and the key into the environment variable {variable}"
+
+    def without_secrets(self, text: str) -> str:
+        for secret in (self.settings.api_key, urlsplit(self.base_url).password):
+            if secret:
+                text = text.replace(secret, "***")
+        return text
+
+    def problems(self) -> Iterator[str]:
+        """Why these settings cannot work; loads nothing of the vendor."""
+        settings, vendor = self.settings, self.vendor
+        if settings.base_url and not is_address(settings.base_url):
+            yield f"baseUrl: {settings.base_url!r} is not an address; write it as http://127.0.0.1:11434/v1"
+        if not settings.base_url and not settings.api_key:
+            yield (
+                "apiKey: is empty, and the vendor's own address (no baseUrl) needs a key; "
+                f"write 'apiKey: ${{{vendor.variable}}}' and the key into that environment variable"
+            )
+        if not (settings.api_key.isascii() and settings.api_key.isprintable()):
+            # A line break or a typographic dash in a key would fail later, with an unclear codec error.
+            yield "apiKey: has characters that no key has; was more than the key copied?"
+        if settings.tool_calls == "text" and settings.type != "openai":
+            yield f"toolCalls: 'text' is for servers that speak OpenAI's protocol, not '{settings.type}'"
+        if not is_installed(vendor.package):
+            yield f"type: '{settings.type}' needs a package that is not installed: {install_command(vendor)}"
+
+
+def vendor_problems(settings: Settings, named: NamedModel) -> list[str]:
+    """Why a vendor's model that the settings name cannot work; loads nothing of the vendor."""
+    provider = settings.providers.get(named.provider)
+    problems: list[str] = []
+    if provider is None:
+        near = suggest(named.provider, [*settings.providers, OFFLINE])
+        problems.append(f"{named.provider_key}: {named.provider!r} is not under providers{near}")
+    else:
+        found = Endpoint(named.provider, named.model, provider).problems()
+        problems.extend(f"providers.{named.provider}.{problem}" for problem in found)
+    if not named.model:
+        problems.append(f"{named.model_key}: is empty; write the name that the provider has for the model")
+    return problems
+
+
+def install_command(vendor: Vendor) -> str:
+    return f"pip install '.[{vendor.extra}]' in the clone" if vendor.extra else "pip install . in the clone"
+
+
+def is_installed(package: str) -> bool:
+    try:
+        return find_spec(package) is not None
+    except ImportError:
+        # The parent package is not installed either.
+        return False
+
+
+def without_password(address: str) -> str:
+    """An address without the name and password that it may hold, for output."""
+    parts = urlsplit(address)
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+
+
+def is_address(text: str) -> bool:
+    """Whether the text is an HTTP address with a host."""
+    try:
+        address = urlsplit(text)
+        return address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        return False

@@ -1,0 +1,65 @@
+"""The models of vendors and of model servers. The vendor's client is loaded on first use."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from sestet.config.settings import ProviderSettings, Settings
+from sestet.core.errors import ConfigError, ModelError
+from sestet.core.model import ModelItem, ModelRequest
+from sestet.models.provider import Endpoint, NamedModel, install_command, vendor_problems
+
+if TYPE_CHECKING:
+    from sestet.models.vendor.wire import Wire
+
+
+class VendorModel:
+    """A model of one provider. Creating it costs nothing; the first call opens the client."""
+
+    def __init__(self, provider_id: str, settings: ProviderSettings, model: str) -> None:
+        self._endpoint = Endpoint(provider_id, model, settings)
+        self._wire: Wire | None = None
+        self._opening = Lock()
+
+    @property
+    def name(self) -> str:
+        return f"{self._endpoint.provider_id}/{self._endpoint.model}"
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        # In a thread: loading the vendor's package takes more than a second and would freeze the screen.
+        wire = self._wire or await asyncio.to_thread(self.open)
+        async with aclosing(wire.stream(request)) as items:
+            async for item in items:
+                yield item
+
+    async def close(self) -> None:
+        wire, self._wire = self._wire, None
+        if wire:
+            await wire.close()
+
+    def open(self) -> "Wire":
+        """Load the vendor's package and create the client, once for all agents."""
+        with self._opening:
+            if self._wire is None:
+                self._wire = self._load()
+            return self._wire
+
+    def _load(self) -> "Wire":
+        try:
+            from sestet.models.vendor.wire import Wire
+
+            return Wire(self._endpoint)
+        except ImportError as error:
+            raise ModelError(
+                f"The model '{self.name}' needs a package that is not installed ({error.name}): "
+                f"{install_command(self._endpoint.vendor)}"
+            ) from error
+
+
+def vendor_model(settings: Settings, named: NamedModel) -> VendorModel:
+    """A model that the settings name; nothing is loaded or called yet."""
+    if problems := vendor_problems(settings, named):
+        raise ConfigError(problems)
+    return VendorModel(named.provider, settings.providers[named.provider], named.model)

@@ -1,0 +1,28 @@
+"""The runtime's texts: one for the model, and one for the person where the model is told what to do."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sestet.runtime import prompts
+from sestet.runtime.prompts import say, tell
+
+FILES = sorted(Path(prompts.__file__).parent.glob("*.md"))
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_text_for_the_person_fills_no_other_slots_than_that_for_the_model(file: Path) -> None:
+    to_model, *to_person = file.read_text(encoding="utf-8").strip().split("\n\n")
+    assert len(to_person) <= 1
+    assert {slot for text in to_person for slot in SLOT.findall(text)} <= set(SLOT.findall(to_model))
+
+
+def test_only_the_model_is_told_what_to_do() -> None:
+    assert say("denied", tool="fs_write") == (
+        "'fs_write' was not run: the person said no. "
+        "Do not try it again in another way; say so in your answer."
+    )
+    assert tell("denied", tool="fs_write") == "'fs_write' was not run: you said no."
+    assert tell("silence") == ""
