@@ -4,13 +4,11 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import FunctionType
 from typing import (
     Any,
     Literal,
     TypeAlias,
     TypedDict,
-    TypeGuard,
     Unpack,
     cast,
     get_args,
@@ -277,33 +275,13 @@ async def _call_converted(
 
 
 def _parameters(name: str, function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
-    """The name of each parameter, whether it stands before the ``/``, and its default.
-
-    Read off the code where that is all there is to it: ``inspect`` takes several times as long.
-    """
-    if not _is_plain(function):
-        for found in inspect.signature(function).parameters.values():
-            if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):
-                raise DefinitionError(
-                    f"tool '{name}': the model has to know each argument; name them instead of '{found}'"
-                )
-            yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
-        return
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    given = function.__defaults__ or ()
-    first = code.co_argcount - len(given)
-    defaults = dict(zip(names[first:], given, strict=False)) | (function.__kwdefaults__ or {})
-    for index, argument in enumerate(names):
-        default = defaults.get(argument, inspect.Parameter.empty)
-        yield argument, index < code.co_posonlyargcount, default
-
-
-def _is_plain(function: ToolFunction) -> TypeGuard[FunctionType]:
-    """Neither a method nor a wrapper, and with no ``*`` or ``**`` for whatever else may come."""
-    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
-        return False
-    return not function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    """The name of each parameter, whether it stands before the ``/``, and its default."""
+    for found in inspect.signature(function).parameters.values():
+        if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):
+            raise DefinitionError(
+                f"tool '{name}': the model has to know each argument; name them instead of '{found}'"
+            )
+        yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
 
 
 def _hints(name: str, function: ToolFunction) -> Mapping[str, Any]:  # Any: a type may be any object
