@@ -1,5 +1,6 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -14,6 +15,16 @@ UNMATCHED = "unmatched"
 #: The two calls that every tree offers and nobody owns.
 TRANSFER = "transfer_to_agent"
 REJECT_TASK = "reject_task"
+
+
+#: What every vendor accepts as the name of a function or an agent.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+NAME_RULE = "must start with a letter and have only letters, digits, '_' and '-', 64 at most"
+
+
+def is_valid_name(name: str) -> bool:
+    """Whether an agent or a tool may have this name; ``NAME_RULE`` is the rule in words."""
+    return _NAME.fullmatch(name) is not None
 
 
 def normalise_name(name: str) -> str:
