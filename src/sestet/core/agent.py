@@ -12,7 +12,7 @@ ORCHESTRATOR = "orchestrator"
 ASSISTANT = "assistant"
 UNMATCHED = "unmatched"
 
-#: The two calls that every tree offers and nobody owns.
+#: The two calls that every tree offers and no agent owns.
 TRANSFER = "transfer_to_agent"
 REJECT_TASK = "reject_task"
 
@@ -28,12 +28,12 @@ def is_valid_name(name: str) -> bool:
 
 
 def normalise_name(name: str) -> str:
-    """The form in which two names are the same: case, spaces and punctuation do not count."""
+    """The form in which two names are compared: case, spaces and punctuation do not count."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
 class AgentSpec(Record):
-    """The plaque on a specialist's door: all that anybody needs to know to send it work."""
+    """The data of a plaque (AGENT.md): what the orchestrator has to know to send a specialist work."""
 
     name: str
     description: str = ""
@@ -46,7 +46,7 @@ class AgentSpec(Record):
     returns: str = ""
     cannot: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    #: Another agent's name → when that one is right instead.
+    #: Name of another agent → the requests that belong to that one instead.
     not_for: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Created even when no tool matches.
     always_include: bool = False
@@ -67,7 +67,7 @@ class AgentSpec(Record):
 
 
 class RemotePeer(Protocol):
-    """A specialist that lives elsewhere. It is given a request, and never anything else."""
+    """A specialist on another machine. It receives the request and nothing else."""
 
     @property
     def name(self) -> str: ...
@@ -92,7 +92,7 @@ class Agent(Record):
     exclusive: bool = False
 
     def sub_agent(self, name: str) -> "Agent | None":
-        """The child of that name, however it was spelt."""
+        """The sub-agent with this name; case, spaces and punctuation do not count."""
         for agent in self.sub_agents:
             if agent.name == name:
                 return agent
