@@ -1,4 +1,4 @@
-"""A decorated function becomes a tool; what is not declared counts as the worst."""
+"""A decorated function becomes a tool; a missing declaration counts as the worst case."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -121,7 +121,9 @@ def test_a_fixed_result_has_no_room_for_anybodys_text(schema: JsonObject, allowe
     if allowed:
         assert tool(fixed_result=schema)(looked).fixed_result == schema
     else:
-        with pytest.raises(DefinitionError, match="'looked': what fits its fixed_result could carry text"):
+        with pytest.raises(
+            DefinitionError, match="'looked': values that fit its fixed_result could carry text"
+        ):
             tool(fixed_result=schema)(looked)
 
 
@@ -191,11 +193,14 @@ class Room:
 @pytest.mark.parametrize(
     ("function", "mistake"),
     [
-        (looped, "tool 'looped', argument 'chain': its type holds itself"),
+        (looped, "tool 'looped', argument 'chain': its type contains itself"),
         (open_ended, r"tool 'open_ended': .* name them instead of '\*titles: str'"),
         (defaulted, "tool 'defaulted', the default of 'limit': must be at least 1, got 0"),
         (partial(find, title="Emma"), "tool 'partial' must be an 'async def' function"),
-        (Room.find, "tool 'find': the argument 'self' needs a type; of a method, make the tool when"),
+        (
+            Room.find,
+            "tool 'find': the argument 'self' needs a type; to use a method, make the tool from an object",
+        ),
     ],
 )
 def test_a_function_that_cannot_be_a_tool_says_why(function: ToolFunction, mistake: str) -> None:

@@ -1,4 +1,4 @@
-"""What can be set, and where it is read from. Nothing else in Sestet reads the environment."""
+"""The settings and where they are read from. No other part of Sestet reads the environment."""
 
 from sestet.config.load import Loaded, data_directory, load_settings, settings_from
 from sestet.config.settings import (

@@ -28,7 +28,7 @@ class _Mark(Protocol):
 
 
 class _Node(Protocol):
-    """What is used of a node of ruamel's, which is untyped."""
+    """The attributes that we use of ruamel's nodes, which are untyped."""
 
     id: str
     start_mark: _Mark
@@ -40,13 +40,13 @@ class _Node(Protocol):
 def file_to_edit(
     named: Path | None = None, *, environ: Mapping[str, str] | None = None, directory: Path | None = None
 ) -> Path:
-    """The file that settings are read from; where there is none yet, the one in the config directory."""
+    """The file that settings are read from; if there is none yet, the one in the config directory."""
     environ = os.environ if environ is None else environ
     return named or find_file(environ, directory or Path.cwd()) or usual_file(environ)
 
 
 def edit_settings(file: Path, changes: Changes) -> None:
-    """Write new values into the file, which is made if it is not there: at once, or not at all."""
+    """Write all new values into the file, or none of them. A missing file is created."""
     schema = settings_schema()
     problems = [
         f"{file}: {'.'.join((*key, *problem.path))}: {problem.message}"
@@ -55,7 +55,7 @@ def edit_settings(file: Path, changes: Changes) -> None:
     ]
     if problems:
         raise ConfigError(problems)
-    # What a link points to is changed, and the link stays one.
+    # Edit the target of a symbolic link, and keep the link.
     file = file.resolve()
     _replace(file, edited(_read(file), changes, str(file)))
 
@@ -63,7 +63,7 @@ def edit_settings(file: Path, changes: Changes) -> None:
 def edited(text: str, changes: Changes, file: str) -> str:
     """The text of a settings file with new values in it."""
     expected = parse_yaml(text, file)
-    # A section that contains itself has no end.
+    # A section that contains itself ends in a RecursionError.
     with suppress(RecursionError):
         for key, value in changes.items():
             text = _with_value(text, key, value, file)
@@ -71,7 +71,7 @@ def edited(text: str, changes: Changes, file: str) -> str:
         with suppress(ConfigError):
             if parse_yaml(text, file) == expected:
                 return text
-    # Anchors, tags, a file in a style of its own: nothing is worth a file that says something else.
+    # The edited text would have another meaning, for example because of anchors or tags.
     listed = ", ".join(f"{'.'.join(key)}: {json.dumps(value)}" for key, value in changes.items())
     raise ConfigError([f"{file}: is written in a way that cannot be edited here; write by hand: {listed}"])
 
@@ -86,7 +86,7 @@ def _read(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Either the old or the new file is there, never a part of one; only its owner can read a new one."""
+    """Replace the file in one step. Only its owner can read a new one."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
@@ -113,7 +113,7 @@ def _with_value(text: str, key: tuple[str, ...], value: JsonValue, file: str) ->
     while (member := _member(section, key[depth])) is not None:
         name, inner = member
         depth += 1
-        # An empty value is said to stand where the next one does: it belongs behind the colon.
+        # ruamel places an empty value where the next one starts; the new value goes after the colon.
         empty = inner.start_mark.index == inner.end_mark.index
         place = text.index(":", name.end_mark.index) + 1 if empty else inner.start_mark.index
         if depth == len(key):
@@ -152,9 +152,9 @@ def _end(node: _Node) -> int:
 
 
 def _with_lines(text: str, place: int, lines: list[str]) -> str:
-    """The text with lines below the one that holds this place."""
+    """The text with new lines below the line at this position."""
     newline = "\r\n" if "\r\n" in text else "\n"
-    # A text of several lines ends at the beginning of the line below it.
+    # A block of text ends at the start of the next line.
     at_line_start = place > 0 and text[place - 1] == "\n"
     end = place if at_line_start else text.find("\n", place) + 1 or len(text)
     head, tail = text[:end], text[end:]
@@ -174,7 +174,7 @@ def _flow_member(key: tuple[str, ...], value: JsonValue) -> str:
 
 
 def _flow(value: JsonValue) -> str:
-    """A value in one line, which every YAML reader takes as that value."""
+    """A value as one line of YAML."""
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _NOT_PLAIN:
         return value
     return json.dumps(value, ensure_ascii=False)

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, cast
@@ -42,7 +42,7 @@ _BOOLEANS = {
     "off": False,
 }
 
-#: Problems by where they are, so that one key is complained about once.
+#: Key → its problem, so that each key is reported once.
 _Problems: TypeAlias = dict[tuple[str, ...], str]
 
 
@@ -108,8 +108,14 @@ def data_directory(environ: Mapping[str, str] | None = None) -> Path:
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
 
 
+def first_set(variables: Iterable[str], environ: Mapping[str, str] | None = None) -> str:
+    """The name of the first of these variables that holds a value; empty if none does."""
+    environ = os.environ if environ is None else environ
+    return next((name for name in variables if environ.get(name, "").strip()), "")
+
+
 def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What another Python needs to start and to find the same modules: no key, token or password is in it."""
+    """The environment for a child Python: where it finds the same modules, and no key, token or password."""
     environ = os.environ if environ is None else environ
     return {name: environ[name] for name in _FOR_PYTHON if name in environ}
 
@@ -117,13 +123,13 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
 def find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
     """The first of working directory and XDG config directory that has settings."""
     places = [directory / FILE_NAME]
-    with suppress(ConfigError):  # whoever has no home has no settings there
+    with suppress(ConfigError):  # this user has no home directory
         places.append(usual_file(environ))
     return next((place for place in places if place.is_file()), None)
 
 
 def usual_file(environ: Mapping[str, str]) -> Path:
-    """Where a person's own settings lie."""
+    """The path of the person's own settings."""
     return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "sestet" / FILE_NAME
 
 
@@ -139,7 +145,7 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
 
 
 def _require_own(path: Path) -> None:
-    """Whoever writes the settings chooses where words and keys go: refuse those that a stranger can write."""
+    """Raise if another user can write the file: settings decide where messages and keys are sent."""
     state = path.stat()
     why = ""
     if state.st_uid not in (0, os.geteuid()):
@@ -160,17 +166,17 @@ def _read_file(path: Path) -> dict[str, JsonValue]:
 
 
 def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
-    """What a settings file says, before it is checked."""
+    """The content of a settings file, not checked yet."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
     try:
         content: object = YAML(typ="safe").load(text)  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
-        # An alias inside of what it repeats has no end; nobody could walk through it.
+        # Raises for an alias that contains itself: later code could not walk through it.
         json.dumps(content, skipkeys=True, default=str)
     except RecursionError as error:
         raise ConfigError([f"{file}: is nested too deeply"]) from error
-    # A date or a number that cannot be is no error of YAML's own.
+    # An impossible date or number is a ValueError, not a YAMLError.
     except (YAMLError, ValueError) as error:
         raise ConfigError([f"{file}: is not valid YAML: {_one_line(error)}"]) from error
     if content is None:
@@ -225,8 +231,6 @@ def read_as(schema: JsonObject, text: str) -> JsonValue:
     if kind == "boolean":
         return _BOOLEANS.get(text.strip().lower(), text)
     if kind in ("integer", "number", "array", "object"):
-        import json
-
         try:
             return cast("JsonValue", json.loads(text))
         except ValueError:
@@ -235,14 +239,14 @@ def read_as(schema: JsonObject, text: str) -> JsonValue:
 
 
 def _below(schema: JsonObject, name: str) -> JsonObject:
-    """The schema of one member, or of anything when the member is not known."""
+    """The schema of one member; an empty schema if the member is not known."""
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     other = schema.get("items", schema.get("additionalProperties"))
     return properties.get(name, other if isinstance(other, Mapping) else {})
 
 
 def member_schema(schema: JsonObject, key: tuple[str, ...]) -> JsonObject:
-    """The schema of what stands under a key; of anything when the key is not known."""
+    """The schema of the value under a key; an empty schema if the key is not known."""
     for name in key:
         schema = _below(schema, name)
     return schema
@@ -274,7 +278,7 @@ def _variables(schema: JsonObject, path: tuple[str, ...] = ()) -> Iterator[str]:
 
 
 def put_value(values: dict[str, JsonValue], key: tuple[str, ...], value: JsonValue) -> None:
-    """Set what stands under a key; sections that something else holds as well are left alone."""
+    """Set the value under a key. The sections above it are copied, because an alias may share them."""
     for name in key[:-1]:
         inner = values.get(name)
         values[name] = dict(inner) if isinstance(inner, Mapping) else {}
@@ -298,8 +302,8 @@ def _checked(
 
 
 def _elsewhere(problem: Problem, schema: JsonObject) -> str:
-    """For a key that is known in another section: where it belongs."""
-    if not problem.message.startswith("is not known"):
+    """The section that has a key of this name, as a message; empty if there is none."""
+    if not problem.is_unknown_name:
         return ""
     leaf = problem.path[-1].lower()
     for section, member in cast("Mapping[str, JsonObject]", schema["properties"]).items():

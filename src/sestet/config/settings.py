@@ -86,7 +86,7 @@ class ProviderSettings(_Section):
     first_token_seconds: Annotated[float, "Seconds until a reply begins", _PATIENCE] = 300.0
     idle_seconds: Annotated[float, "Seconds between two pieces of a reply", _PATIENCE] = 120.0
     call_seconds: Annotated[float, "Seconds until a reply is whole", _PATIENCE] = 600.0
-    retries: Annotated[int, "How often a call that failed for the moment is made again", {"minimum": 0}] = 3
+    retries: Annotated[int, "How often a call is repeated after a passing failure", {"minimum": 0}] = 3
 
     def __post_init__(self) -> None:
         force_setattr(self, "api_key", Secret.of(self.api_key))
@@ -116,7 +116,7 @@ class LimitSettings(_Section):
 
 
 class AllowedTarget(_Section):
-    """A receiver that is known."""
+    """A receiver that the owner allows."""
 
     tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
     target: Annotated[str, "A receiver that you know, exactly as it is written in a call"]
@@ -124,10 +124,10 @@ class AllowedTarget(_Section):
 
 
 class PolicySettings(_Section):
-    """The owner's standing word about calls."""
+    """The owner's rules for tool calls."""
 
     block: Annotated[
-        tuple[str, ...], "Tools that are never run, whoever approves; patterns such as exec*"
+        tuple[str, ...], "Tools that never run, even with an approval; patterns such as exec*"
     ] = ()
     allow: Annotated[tuple[AllowedTarget, ...], "Receivers that untrusted text may choose as well"] = ()
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
@@ -142,7 +142,7 @@ class StorageSettings(_Section):
 
 
 class SpecialistSettings(_Section):
-    """What one agent has of its own."""
+    """The settings of one agent."""
 
     provider: Annotated[str, "Another provider than agent.provider"] = ""
     model: Annotated[str, "Another model than agent.model"] = ""
@@ -273,5 +273,5 @@ def _as_json(value: object) -> JsonValue:
 
 
 def without_credentials(address: str) -> str:
-    """The text with a name and password masked that stand before the host of an address."""
+    """The text with the user name and password in each address masked."""
     return re.sub(r"(?<=://)[^/?#\s]*@", "***@", address)

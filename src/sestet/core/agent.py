@@ -1,5 +1,6 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
+import re
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -13,18 +14,28 @@ UNMATCHED = "unmatched"
 #: The owner of a request that the orchestrator answers itself.
 DIRECT = "direct"
 
-#: The two calls that every tree offers and nobody owns.
+#: The two calls that every tree offers and no agent owns.
 TRANSFER = "transfer_to_agent"
 REJECT_TASK = "reject_task"
 
 
+#: What every vendor accepts as the name of a function or an agent.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+NAME_RULE = "must start with a letter and have only letters, digits, '_' and '-', 64 at most"
+
+
+def is_valid_name(name: str) -> bool:
+    """Whether an agent or a tool may have this name; ``NAME_RULE`` is the rule in words."""
+    return _NAME.fullmatch(name) is not None
+
+
 def normalise_name(name: str) -> str:
-    """The form in which two names are the same: case, spaces and punctuation do not count."""
+    """The form in which two names are compared: case, spaces and punctuation do not count."""
     return "".join(character for character in name.casefold() if character.isalnum())
 
 
 class AgentSpec(Record):
-    """The plaque on a specialist's door: all that anybody needs to know to send it work."""
+    """The data of a plaque (AGENT.md): what the orchestrator has to know to send a specialist work."""
 
     name: str
     description: str = ""
@@ -37,7 +48,7 @@ class AgentSpec(Record):
     returns: str = ""
     cannot: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
-    #: Another agent's name → when that one is right instead.
+    #: Name of another agent → the requests that belong to that one instead.
     not_for: Mapping[str, str] = field(default_factory=dict[str, str])
     #: Created even when no tool matches.
     always_include: bool = False
@@ -58,7 +69,7 @@ class AgentSpec(Record):
 
 
 class RemotePeer(Protocol):
-    """A specialist that lives elsewhere. It is given a request, and never anything else."""
+    """A specialist on another machine. It receives the request and nothing else."""
 
     @property
     def name(self) -> str: ...
@@ -83,7 +94,7 @@ class Agent(Record):
     exclusive: bool = False
 
     def sub_agent(self, name: str) -> "Agent | None":
-        """The child of that name, however it was spelt."""
+        """The sub-agent with this name; case, spaces and punctuation do not count."""
         for agent in self.sub_agents:
             if agent.name == name:
                 return agent

@@ -93,7 +93,7 @@ class LimitError(SestetError):
 
 
 def told(error: BaseException) -> str:
-    """The kind of an error and what it says; not every one that others raise can say anything."""
+    """The class and the text of an error. An error of a foreign class may fail to give its text."""
     name = type(error).__name__
     try:
         return f"{name}: {error}".removesuffix(": ")

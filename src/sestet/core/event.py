@@ -1,4 +1,8 @@
-"""The facts of a turn: one closed union, each written to the journal before anybody sees it."""
+"""The facts of a turn: one closed union, each written to the journal before a reader gets it.
+
+Rows of the journal are checked against these types when they are read. So a choice stays in its ``Literal``
+for good, and a new field has a default.
+"""
 
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
@@ -15,7 +19,7 @@ OutcomeKind: TypeAlias = Literal[
 
 
 class Stamp(NamedTuple):
-    """Where and when a fact belongs. ``delegation_id`` is empty for what the root does itself."""
+    """The turn, agent and time of an event. ``delegation_id`` is empty for events of the root agent."""
 
     session_id: str
     turn_id: str
@@ -49,11 +53,11 @@ class TurnStarted(_Stamped):
 
 
 class MemoryRecalled(_Stamped):
-    """Something on record has to do with the message: this is what the root agent is shown of it."""
+    """Stored memories match the message: the root agent reads this text beside it."""
 
     kind: ClassVar[Literal["memory_recalled"]] = "memory_recalled"
     text: str
-    #: Of the rows, as ``sestet memory show`` takes them.
+    #: The ids of the rows, as ``sestet memory show`` takes them.
     ids: tuple[str, ...]
     label: Label
 
@@ -77,19 +81,19 @@ class ModelCalled(_Stamped):
 
 
 class ModelRetried(_Stamped):
-    """A model gave no reply, and is asked again, or another in its place."""
+    """A model call failed; the same model or another one is asked next."""
 
     kind: ClassVar[Literal["model_retried"]] = "model_retried"
     model: str
     failure: FailureKind
     text: str
-    #: Seconds until then.
+    #: Seconds until the next call.
     wait: float
     next_model: str
 
 
 class RequestRouted(_Stamped):
-    """Code was sure whose work the message is: it goes to that agent, and no model was asked who should."""
+    """The router was sure which agent the message is for, so no model was asked to choose one."""
 
     kind: ClassVar[Literal["request_routed"]] = "request_routed"
     agent: str
@@ -114,7 +118,7 @@ class DelegationStarted(_Stamped):
 
 
 class DelegationFinished(_Stamped):
-    """The specialist's typed result, of any kind."""
+    """The specialist's typed result, of any outcome."""
 
     kind: ClassVar[Literal["delegation_finished"]] = "delegation_finished"
     agent: str
@@ -152,7 +156,7 @@ class ToolFinished(_Stamped):
 
 
 class ApprovalRequested(_Stamped):
-    """A call waits for a person: what it is, why it is asked, and where the text behind it came from."""
+    """A call waits for a person's decision: the call, the reason, and the sources of the text behind it."""
 
     kind: ClassVar[Literal["approval_requested"]] = "approval_requested"
     approval_id: str
@@ -197,14 +201,14 @@ class TurnCancelled(_Stamped):
 
 
 class TurnPaused(_Stamped):
-    """The turn waits for decisions; deciding and resuming may happen later and elsewhere."""
+    """The turn waits for decisions; it can be decided on and resumed later, by another process."""
 
     kind: ClassVar[Literal["turn_paused"]] = "turn_paused"
     waiting_for: tuple[str, ...]
 
 
 class TurnResumed(_Stamped):
-    """A paused or interrupted turn goes on where it was."""
+    """A paused or interrupted turn continues where it stopped."""
 
     kind: ClassVar[Literal["turn_resumed"]] = "turn_resumed"
 

@@ -10,7 +10,7 @@ _MOST_SOURCES = 12
 
 
 class Label(Record):
-    """``untrusted``: somebody else's words are in it. ``private``: the person's own data is in it.
+    """``untrusted``: it holds text that the person did not write. ``private``: it holds the person's data.
 
     Labels are joined with ``|`` and only ever grow.
     """
@@ -49,7 +49,7 @@ class Origin(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """A result that knows its own label, such as a row that was stored with one; it replaces ``reads``."""
+    """A result with a label of its own, such as a stored row. The label replaces the tool's ``reads``."""
 
     value: JsonValue
     label: Label
@@ -58,7 +58,7 @@ class Labelled(NamedTuple):
 
 
 def stored_label(source: str, labels: Iterable[Label]) -> Label:
-    """What rows that were read from a store add: the labels they were stored with, and ``private``."""
+    """The label of rows from a store: the labels they were stored with, and ``private``."""
     label = Label(private=True, sources=(source,))
     for stored in labels:
         label |= stored
@@ -66,11 +66,11 @@ def stored_label(source: str, labels: Iterable[Label]) -> Label:
 
 
 def remote_label(agent: str) -> Label:
-    """What another machine's answer adds: nobody here vouches for it."""
+    """The label of a remote agent's answer: untrusted."""
     return Label(untrusted=True, sources=(f"the remote agent {agent}",))
 
 
 def card_label(agents: Iterable[str]) -> Label:
-    """What remote agents say about themselves, which the orchestrator is told; without them, nothing."""
+    """The label of the remote agents' own descriptions, which the orchestrator reads; clean without any."""
     sources = tuple(f"the card of the remote agent {agent}" for agent in agents)
     return Label(untrusted=True, sources=sources) if sources else CLEAN

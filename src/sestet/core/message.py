@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias, cast
 from sestet.core.record import Record, field
 from sestet.core.schema import JsonObject, JsonValue
 
-#: Longer numbers are written and read by no JSON library: 4,300 digits.
+#: Python's JSON reader refuses numbers of more than 4,300 digits; this many bits stay below that.
 _MOST_BITS = 14_000
 
 
@@ -47,25 +47,25 @@ class ToolMessage(NamedTuple):
 
 
 class MemoryMessage(NamedTuple):
-    """What is remembered that has to do with the next user message; data, and nobody's request."""
+    """Stored memories that match the next user message: data, not a request."""
 
     text: str
 
 
 def whole(text: str) -> str:
-    """The text with a mark for each half character: no database stores these, and no model reads them."""
+    """The text with "?" for each half character (lone surrogate), which databases and models refuse."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def plain(value: object) -> JsonValue:
-    """A value as JSON holds it, with whole characters; ``TypeError`` or ``ValueError`` where it cannot."""
+    """A value as JSON, with whole characters; ``TypeError`` or ``ValueError`` if JSON cannot hold it."""
     if isinstance(value, str):
         return whole(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, float):
         if not isfinite(value):
-            raise ValueError("JSON has no number that is infinite, or none at all")
+            raise ValueError("a number is not finite")
         return value
     if isinstance(value, int):
         if value.bit_length() > _MOST_BITS:
@@ -79,7 +79,7 @@ def plain(value: object) -> JsonValue:
 
 
 def plain_object(values: object) -> dict[str, JsonValue]:
-    """The same of an object, whose names are texts."""
+    """An object as JSON, with texts as names; the same errors as ``plain``."""
     if not isinstance(values, (dict, Mapping)):
         raise TypeError(f"a {type(values).__name__} is no object")
     found: dict[str, JsonValue] = {}

@@ -9,7 +9,7 @@ from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 
-#: A rough guess for texts in any language.
+#: A rough estimate for texts that no model has counted.
 CHARACTERS_PER_TOKEN = 4
 
 
@@ -20,7 +20,7 @@ class ModelRequest(NamedTuple):
     instruction: str
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...]
-    #: The JSON Schema that the text of the reply has to fit, where the model can be held to one.
+    #: The JSON Schema that the reply's text must fit, for models that support one.
     schema: JsonObject | None = None
 
 
@@ -31,7 +31,7 @@ class Usage(Record):
     output_tokens: int = 0
     #: Price in billionths of a dollar: whole numbers add up exactly.
     nano_dollars: int = 0
-    #: How many of the input tokens the vendor had kept from an earlier call, which makes them cheaper.
+    #: Input tokens that the vendor had cached from an earlier call; they cost less.
     cached_tokens: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
@@ -55,19 +55,19 @@ class ModelReply(NamedTuple):
     text: str = ""
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
-    #: Who gave it, where that is not the model that was asked; empty: the one that was asked.
+    #: The model that replied; empty: the one that was asked.
     model: str = ""
 
 
 class Setback(NamedTuple):
-    """A call failed and another is made: to the same model, or to the next of a list."""
+    """A call failed; the next one goes to the same model, or to the next one in the list."""
 
     model: str
     kind: FailureKind
     text: str
-    #: Seconds until then.
+    #: Seconds until the next call.
     wait: float
-    #: Who is asked then.
+    #: The model that is asked next.
     next_model: str
 
 
@@ -83,5 +83,5 @@ class Model(Protocol):
     def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]: ...
 
     async def close(self) -> None:
-        """Let go of connections; called once, when a conversation ended without an error."""
+        """Close connections. Called once, when a conversation ended without an error."""
         ...

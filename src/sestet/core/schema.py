@@ -46,6 +46,8 @@ class Problem(NamedTuple):
 
     path: tuple[str, ...]
     message: str
+    #: The object has no member of this name.
+    is_unknown_name: bool = False
 
     @property
     def where(self) -> str:
@@ -73,14 +75,14 @@ def schema_of(hint: object) -> dict[str, JsonValue]:
 
 
 def _only(items: Iterable[object]) -> object:
-    """The one thing that all of them are, else None."""
+    """The item, if all items are the same; else None."""
     found = set(items)
     return found.pop() if len(found) == 1 else None
 
 
 def _no_schema(hint: object) -> str:
     if isinstance(hint, str):
-        return f"no JSON Schema for {hint!r}: inside of another type it has to stand without quotes"
+        return f"no JSON Schema for {hint!r}: write it without quotes inside another type"
     return (
         f"no JSON Schema for {hint!r}: use str, int, float, bool, Literal of one of these, list[…], "
         "tuple[…, ...], dict[str, …], a dataclass, or one of these '| None'"
@@ -147,7 +149,7 @@ def _record_schema(record: type) -> dict[str, JsonValue]:
 
 
 def object_schema(properties: Mapping[str, JsonValue], required: Sequence[str] = ()) -> dict[str, JsonValue]:
-    """A closed object: what it does not name is an error."""
+    """The schema of an object with these properties and no others."""
     schema: dict[str, JsonValue] = {
         "type": "object",
         "properties": dict(properties),
@@ -179,7 +181,7 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
     kind = cast("str | Sequence[str] | None", schema.get("type"))
     if kind and not is_of_type(value, kind):
         expected = kind if isinstance(kind, str) else " or ".join(kind)
-        # What stands where a secret belongs may be one, only wrongly written.
+        # The value may be a secret in the wrong form, so only its type is shown.
         shown = type(value).__name__ if _holds_secret(schema) else _show(value)
         return [Problem(path, f"expected {expected}, got {shown}")]
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
@@ -187,7 +189,7 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
         shown, near = ", ".join(map(str, choices)), suggest(str(value), map(str, choices))
         found.append(Problem(path, f"expected one of {shown}, got {_show(value)}{near}"))
     if isinstance(value, str):
-        # Most values are texts, and nothing is inside of them.
+        # Most values are texts, which have no members to check.
         return found
     if isinstance(value, (dict, Mapping)):
         found += _object_problems(schema, cast("Mapping[str, object]", value), path)
@@ -201,7 +203,7 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
 
 
 def _is_among(value: object, choices: Sequence[JsonValue]) -> bool:
-    """Whether it is one of them; to Python, but not to JSON, True is 1."""
+    """Whether the value is one of the choices. Python takes True for 1; JSON does not."""
     return any(value == choice and isinstance(value, bool) is isinstance(choice, bool) for choice in choices)
 
 
@@ -216,12 +218,13 @@ def _object_problems(schema: JsonObject, value: Mapping[str, object], path: tupl
         elif isinstance(extra, Mapping):
             found += find_problems(cast("JsonObject", extra), item, (*path, name))
         elif extra is False:
-            found.append(Problem((*path, str(name)), f"is not known{suggest(str(name), properties)}"))
+            message = f"is not known{suggest(str(name), properties)}"
+            found.append(Problem((*path, str(name)), message, is_unknown_name=True))
     return found
 
 
 def _holds_secret(schema: JsonObject) -> bool:
-    """Whether it is the schema of a secret, or of a group with one in it."""
+    """Whether this is the schema of a secret, or of an object that contains one."""
     members = [*cast("Mapping[str, JsonValue]", schema.get("properties", {})).values()]
     members.append(schema.get("additionalProperties"))
     inside = (cast("JsonObject", member) for member in members if isinstance(member, Mapping))
@@ -243,7 +246,7 @@ def is_of_type(value: object, name: str | Sequence[str]) -> bool:
         return any(is_of_type(value, each) for each in name)
     if isinstance(value, bool):
         return name == "boolean"
-    # JSON has no word for what is not a number, or larger than any.
+    # JSON has neither NaN nor infinity.
     return isinstance(value, _PYTHON_TYPES.get(name, ())) and (type(value) is not float or isfinite(value))
 
 

@@ -4,13 +4,11 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
-from types import FunctionType
 from typing import (
     Any,
     Literal,
     TypeAlias,
     TypedDict,
-    TypeGuard,
     Unpack,
     cast,
     get_args,
@@ -43,7 +41,7 @@ ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
 
 
 class Tool(Record):
-    """A function that a model may call. What is not declared counts as the worst."""
+    """A function that a model may call. A declaration that is left out counts as the worst case."""
 
     name: str
     description: str = ""
@@ -61,7 +59,7 @@ class Tool(Record):
     recovery: Recovery = "unsafe"
     timeout: float = 60.0
     calls_per_turn: int | None = None
-    #: Asked after a crash, with the call's arguments: what became of it? None: nothing happened.
+    #: Called after a crash with the arguments of the call, to find its result; None: the call did nothing.
     probe: ToolFunction | None = None
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = None
@@ -71,7 +69,7 @@ class Tool(Record):
             raise DefinitionError(f"tool '{self.name}': {problem}")
 
     def label(self, agent: str) -> Label:
-        """What a result adds to the context that reads it, unless it says so itself."""
+        """The label that a result adds to the context that reads it. A ``Labelled`` result has its own."""
         if not self.reads:
             return CLEAN
         return Label("untrusted" in self.reads, "private" in self.reads, (f"{self.name} of {agent}",))
@@ -91,7 +89,7 @@ class Tool(Record):
 
 
 def _problem_of(tool: Tool) -> str:
-    """What is wrong with a declaration: a word that is not known would pass for less than the worst."""
+    """What is wrong with the declarations, or an empty text. An unknown word must not count as harmless."""
     for word, known in ((tool.risk, _RISKS), (tool.effect, _EFFECTS), (tool.recovery, _RECOVERIES)):
         if word not in known:
             return f"{word!r} is none of {', '.join(known)}"
@@ -110,25 +108,25 @@ def _problem_of(tool: Tool) -> str:
 
 
 class CallInfo(Record):
-    """Who is calling; a tool asks for it as its first service: ``async def f(call: CallInfo, /)``."""
+    """The call that a tool runs for, if it asks for one: ``async def f(call: CallInfo, /)``."""
 
     session_id: str
     turn_id: str
     agent: str
     call_id: str
-    #: Of the context that makes the call.
+    #: The label of the context that makes the call.
     label: Label
     #: The person's message of this turn.
     words: str = ""
 
     @property
     def key(self) -> str:
-        """The same for the same call before and after a crash, and for no other: an idempotency key."""
+        """An idempotency key: the call has it before and after a crash, and no other call has it."""
         return f"{self.turn_id}/{self.call_id}"
 
     @property
     def origin(self) -> Origin:
-        """What a row that the call stores has to keep."""
+        """The origin to store with each row that this call writes."""
         return Origin(self.session_id, self.turn_id, self.label)
 
 
@@ -145,7 +143,7 @@ def _with_call_info(
 
 
 class Declared(TypedDict, total=False):
-    """What the decorator may declare about a tool; the fields of the same names say what each means."""
+    """The declarations that the decorator takes; ``Tool`` explains each under the same name."""
 
     examples: tuple[str, ...]
     risk: Risk
@@ -168,7 +166,7 @@ def tool(
 ) -> Tool | Callable[[ToolFunction], Tool]:
     """Make a tool from ``async def name(service: Service, /, argument: str) -> str``.
 
-    What stands before the ``/`` is given by the app, by type; the rest is filled in by the model.
+    The app fills the parameters before the ``/`` by their types; the model fills the others.
     The docstring is what the model reads; ``Annotated[str, "…"]`` describes an argument.
     """
 
@@ -189,8 +187,8 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     fixed = declared.get("fixed_result")
     if fixed is not None and not _carries_no_text(fixed):
         raise DefinitionError(
-            f"tool '{name}': what fits its fixed_result could carry text; declare a boolean, a number with "
-            "minimum and maximum, an enum, or a closed object of these"
+            f"tool '{name}': values that fit its fixed_result could carry text; declare a boolean, a "
+            "number with minimum and maximum, an enum, or a closed object of these"
         )
     hints = _hints(name, function)
     needs: list[type] = []
@@ -211,7 +209,7 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     made = Tool(name, description, parameters, function, tuple(needs), **declared)
     if made.probe is not None:
         _require_same_parameters(name, function, made.probe)
-    # Most arguments are scalars, and every start of the program comes by here.
+    # Most arguments are scalars. This runs at every start, so only the others are looked at closely.
     composed = (
         name for name, schema in properties.items() if schema.get("type") in (None, "array", "object")
     )
@@ -221,7 +219,7 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
 
 
 def _carries_no_text(schema: JsonObject) -> bool:
-    """Whether the tool's author has chosen all that a value of this schema can say."""
+    """Whether the tool's author wrote every text that fits this schema."""
     if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
         return all(map(_carries_no_text, options))
     if schema.get("enum") or schema.get("type") in ("boolean", "null"):
@@ -239,7 +237,7 @@ def _argument_schema(name: str, argument: str, hint: object, default: object) ->
     except (TypeError, NameError) as error:
         raise DefinitionError(f"tool '{name}', argument '{argument}': {error}") from error
     except RecursionError:
-        raise DefinitionError(f"tool '{name}', argument '{argument}': its type holds itself") from None
+        raise DefinitionError(f"tool '{name}', argument '{argument}': its type contains itself") from None
     if default is not inspect.Parameter.empty and default is not None and not has_fields(default):
         for problem in find_problems(schema, default):
             raise DefinitionError(f"tool '{name}', the default of '{argument}': {problem.message}")
@@ -250,7 +248,7 @@ def _argument_schema(name: str, argument: str, hint: object, default: object) ->
 def _method(argument: str) -> str:
     if argument not in ("self", "cls"):
         return ""
-    return "; of a method, make the tool when the object is there: tool(thing.method)"
+    return "; to use a method, make the tool from an object: tool(thing.method)"
 
 
 def _require_same_parameters(name: str, function: ToolFunction, probe: ToolFunction) -> None:
@@ -271,49 +269,29 @@ def _converting(function: ToolFunction | None, hints: Mapping[str, object]) -> T
 async def _call_converted(
     function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
 ) -> "JsonValue | Labelled":
-    """Call it with what its hints promise, such as dataclasses and tuples, in place of JSON values."""
+    """Call the function with what its hints name, such as dataclasses, in place of JSON values."""
     converted = {name: convert(value, hints[name]) for name, value in arguments.items()}
     return await function(*services, **converted)
 
 
 def _parameters(name: str, function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
-    """The name of each parameter, whether it stands before the ``/``, and its default.
-
-    Read off the code where that is all there is to it: ``inspect`` takes several times as long.
-    """
-    if not _is_plain(function):
-        for found in inspect.signature(function).parameters.values():
-            if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):
-                raise DefinitionError(
-                    f"tool '{name}': the model has to know each argument; name them instead of '{found}'"
-                )
-            yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
-        return
-    code = function.__code__
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    given = function.__defaults__ or ()
-    first = code.co_argcount - len(given)
-    defaults = dict(zip(names[first:], given, strict=False)) | (function.__kwdefaults__ or {})
-    for index, argument in enumerate(names):
-        default = defaults.get(argument, inspect.Parameter.empty)
-        yield argument, index < code.co_posonlyargcount, default
-
-
-def _is_plain(function: ToolFunction) -> TypeGuard[FunctionType]:
-    """Neither a method nor a wrapper, and with no ``*`` or ``**`` for whatever else may come."""
-    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
-        return False
-    return not function.__code__.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    """The name of each parameter, whether it stands before the ``/``, and its default."""
+    for found in inspect.signature(function).parameters.values():
+        if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):
+            raise DefinitionError(
+                f"tool '{name}': the model has to know each argument; name them instead of '{found}'"
+            )
+        yield found.name, found.kind is found.POSITIONAL_ONLY, found.default
 
 
 def _hints(name: str, function: ToolFunction) -> Mapping[str, Any]:  # Any: a type may be any object
-    """The types of the arguments; those that are written as texts are looked up."""
+    """The types of the arguments; a type that is written as a text is resolved."""
     try:
         written: Mapping[str, Any] = getattr(function, "__annotations__", {})
         if any(isinstance(hint, str) for hint in written.values()):
             return get_type_hints(function, include_extras=True)
     except NameError as error:
         raise DefinitionError(
-            f"tool '{name}': {error}, and its types name it; import it without asking for TYPE_CHECKING"
+            f"tool '{name}': {error}, but its annotations use it; import it outside of 'if TYPE_CHECKING'"
         ) from error
     return written

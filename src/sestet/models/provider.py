@@ -15,7 +15,7 @@ OFFLINE = "offline"
 LOCAL = "local"
 #: The package that runs these models, and how to install it.
 LOCAL_PACKAGE = "xllamacpp"
-LOCAL_INSTALL = "pip install 'sestet[local]'"
+LOCAL_INSTALL = "pip install '.[local]' in the clone"
 
 
 class NamedModel(NamedTuple):

@@ -1,7 +1,7 @@
 """The event log: the source of truth of every conversation.
 
-Events go in before anybody sees them; sessions and turns are projections kept in the same transaction.
-What all running turns record within one round of the event loop is written in one transaction.
+An event is written before a reader gets it. The same transaction updates the rows of sessions and turns.
+All events that running turns record in one round of the event loop share one transaction.
 """
 
 import asyncio
@@ -64,7 +64,7 @@ class TurnRow(Record):
 
 
 class Writer(Protocol):
-    """Whoever has events written, and hears what became of them."""
+    """A turn that stages events, and is told whether they were written."""
 
     def on_written(self, event: Event) -> None: ...
 
@@ -87,11 +87,11 @@ class Journal:
         self._database = database
         self._staged: list[_Staged] = []
         self._sync = False
-        #: Turn → the places in it whose streamed pieces of text may be in the file.
+        #: Turn id → the delegations of it whose streamed text may be in the database.
         self._pieces: dict[str, set[str]] = {}
 
     def stage(self, event: Event, writer: Writer, *, sync: bool = False) -> None:
-        """Have one event written before the event loop comes back to any task that is waiting now."""
+        """Queue one event. It is written before the event loop resumes any task that waits now."""
         if not self._staged:
             asyncio.get_running_loop().call_soon(self.commit)
         self._staged.append(_Staged(event, writer))
@@ -112,7 +112,7 @@ class Journal:
         return True
 
     def commit(self) -> None:
-        """Write what is staged, all of it in one transaction, and tell whoever staged it."""
+        """Write all staged events in one transaction, and tell their writers."""
         staged, self._staged = self._staged, []
         sync, self._sync = self._sync, False
         if not staged:
@@ -122,7 +122,7 @@ class Journal:
         if error is None or len(turns) == 1:
             _tell(staged, error)
             return
-        # Perhaps only one of them cannot be written: the others must not fail with it.
+        # Perhaps the events of one turn alone cannot be written: the other turns must not fail with it.
         for turn_id in turns:
             part = [each for each in staged if each.event.stamp.turn_id == turn_id]
             _tell(part, self._try_to_write(part, sync))
@@ -138,14 +138,14 @@ class Journal:
         except StorageError as error:
             return error
         except Exception as bug:
-            # Somebody waits for every event, so whatever it was has to reach them.
+            # A turn waits for each of its events, so every error has to reach it.
             return StorageError(f"the journal could not be written: {type(bug).__name__}: {bug}")
         for turn_id in settled:
             self._pieces.pop(turn_id, None)
         return None
 
     def _write(self, staged: list[_Staged]) -> list[str]:
-        """The events, and what follows from them; the turns whose state has changed."""
+        """Write the events, sessions and turns. Returns the ids of the turns whose state has changed."""
         rows: list[Columns] = []
         started: list[TurnStarted] = []
         states: list[tuple[str, str]] = []
@@ -189,13 +189,13 @@ class Journal:
         )
 
     def _drop_text(self, stamp: Stamp) -> None:
-        """The model that was cut off is asked again, so what it had said does not count."""
+        """Delete the streamed text of the turn: the interrupted model is asked again."""
         self._database.execute(
             "DELETE FROM events WHERE turn_id = ? AND kind = 'text_streamed'", (stamp.turn_id,)
         )
 
     def _fold_text(self, stamp: Stamp) -> None:
-        """Take out the pieces of a reply that were written before it was whole."""
+        """Delete the streamed pieces of a reply that is now stored whole."""
         if stamp.delegation_id not in self._pieces.get(stamp.turn_id, ()):
             return
         self._database.execute(
@@ -227,7 +227,7 @@ class Journal:
         return seq or 0
 
     def next_number(self, session_id: str) -> int:
-        """The place in its session that the next turn will have."""
+        """The number of the session's next turn."""
         (number,) = self._database.execute(
             "SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session_id = ?", (session_id,)
         ).only()

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from sestet.config import ProviderSettings
-from sestet.config.keys import first_set
+from sestet.config.load import first_set
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import PersonError
 from sestet.core.schema import JsonValue, suggest
