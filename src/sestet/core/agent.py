@@ -82,6 +82,8 @@ class Agent(Values):
     sub_agents: tuple["Agent", ...] = ()
     remote: RemotePeer | None = None
     exclusive: bool = False
+    #: The description without the list of what its tools can do, for a person who sees the tools anyway.
+    summary: str = ""
 
     def sub_agent(self, name: str) -> "Agent | None":
         """The child of that name, however it was spelt."""
