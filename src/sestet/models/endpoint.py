@@ -26,6 +26,37 @@ VENDORS: Mapping[str, Vendor] = {
 }
 
 
+class Account(NamedTuple):
+    """A service that answers for a key, as set-up offers it to a person who has one."""
+
+    #: As the settings name it under ``providers``.
+    id: str
+    name: str
+    #: A key of ``VENDORS``.
+    type: str
+    #: The environment variables in which its users keep their key.
+    variables: tuple[str, ...]
+    #: A capable model of moderate price.
+    model: str
+    #: Empty: the address of the type.
+    base_url: str = ""
+
+
+ACCOUNTS = (
+    Account("openai", "OpenAI", "openai", (VENDORS["openai"].variable,), "gpt-4.1-mini"),
+    Account("anthropic", "Anthropic", "anthropic", (VENDORS["anthropic"].variable,), "claude-sonnet-4-5"),
+    Account("google", "Google", "google", (VENDORS["google"].variable, "GOOGLE_API_KEY"), "gemini-2.5-flash"),
+    Account(
+        "openrouter",
+        "OpenRouter",
+        "openai",
+        ("OPENROUTER_API_KEY",),
+        "openai/gpt-4.1-mini",
+        "https://openrouter.ai/api/v1",
+    ),
+)
+
+
 class Endpoint(NamedTuple):
     """One model at one provider."""
 
