@@ -3,9 +3,9 @@
 import sys
 
 from sestet.cli import main
-from sestet.cli.setting_up import choices
 from sestet.models import endpoint
 from sestet.models.llama import PACKAGE
+from sestet.setup import choices
 
 
 def is_installed(package: str) -> bool:

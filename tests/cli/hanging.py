@@ -31,7 +31,7 @@ class HangingModel:
 
 
 async def talk() -> None:
-    from sestet.cli.chat import talk_at_terminal
+    from sestet.cli.talk.terminal import talk_at_terminal
 
     async with sestet.open({}, model=HangingModel()) as app:
         await talk_at_terminal(app, "20261115-hang")

@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sestet.cli.setting_up.offer import MARK
 from sestet.cli.show.clean import clean
+from sestet.setup.choices import MARK
 
 PATIENCE = 30.0
 # A terminal belongs to a program only if the program claims it; without, Ctrl-C would reach nobody.

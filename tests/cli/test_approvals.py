@@ -8,7 +8,7 @@ import pytest
 
 import sestet
 from sestet import app
-from sestet.cli.show.describe import turn_state
+from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
 from sestet.core.event import ApprovalDecided, Stamp, TurnCancelled, TurnPaused, TurnResumed, TurnStarted
 from tests.cli import obedient

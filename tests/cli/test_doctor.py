@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from sestet.cli.health import assistant, machine
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
+from sestet.doctor import assistant, machine
 from sestet.storage.database import FILE_NAME
 from tests.cli.conftest import Call
 from tests.cli.program import Home

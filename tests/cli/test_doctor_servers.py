@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from sestet.cli.health import servers as health
+from sestet.doctor import servers as health
 from sestet.models import servers
 from tests.cli.conftest import Call
 from tests.cli.program import Home

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from sestet.agents import NAMES
 from sestet.cli.show.evals import print_run
-from sestet.cli.show.evals_html import render_page
+from sestet.cli.show.evals_page import render_page
 from sestet.evals.result import Result, Run, RunInfo
 from sestet.evals.saved import load_run, open_ledger
 from tests.cli.conftest import Call

@@ -41,7 +41,7 @@ def test_without_anybody_to_ask_nothing_is_fetched(call: Call) -> None:
 
     assert done.code == 1
     assert "1.1 GB on disk, 1.9 GB of memory while it runs, licence Apache-2.0" in done.err
-    assert "give --yes" in done.err
+    assert "not a terminal: pass --yes" in done.err
 
 
 def test_a_source_that_fails_is_said_with_its_reason(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sestet.cli.setting_up import choices
 from sestet.config import load_settings
 from sestet.models import endpoint
 from sestet.models.files.catalogue import catalogue
 from sestet.models.llama import PACKAGE
+from sestet.setup import choices
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.models.local_servers import CHATTER, LISTED, LlamaCpp, LocalServer, Ollama, Served, Vllm, running

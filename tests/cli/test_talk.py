@@ -12,14 +12,13 @@ from rich.console import Console
 import sestet
 from sestet import ScriptedModel
 from sestet.cli.show.tree import print_tree
-from sestet.cli.talk.greeting import greet
-from sestet.cli.talk.loop import converse
-from sestet.cli.talk.session import find_session, last_session, name_session, new_session_id
+from sestet.cli.talk.conversation import Talk
 from sestet.cli.talk.slash import COMMANDS, run_slash
-from sestet.cli.talk.state import Talk
+from sestet.cli.talk.terminal import converse, greet
 from sestet.core.errors import PersonError
 from sestet.core.event import Stamp, TurnCancelled, TurnStarted
 from sestet.core.tool import Tool
+from sestet.services.sessions import find_session, last_session, name_session, new_session_id
 from tests.cli.typist import Typist
 
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
 
+from rich.cells import cell_len
+
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.graph import Branch
 
@@ -146,7 +148,7 @@ def _draw_name(node: _Placed, columns: list[_Column]) -> str:
 
 def _notes(placed: list[_Placed], complete: bool) -> Iterator[str]:
     if any(node.branch.triple and node.branch.triple.label.untrusted for node in placed):
-        yield "Dashed: from text that nobody here vouches for."
+        yield "Dashed: from untrusted text."
     if any(node.branch.again for node in placed):
         yield "Slanted: stands elsewhere in the drawing as well, with its facts."
     if not complete:
@@ -163,6 +165,4 @@ def _predicate(branch: Branch) -> str:
 
 def _width(text: str, size: float) -> float:
     """Room enough in any usual font: wide characters count twice."""
-    from rich.cells import cell_len
-
     return cell_len(text) * size * 0.6

@@ -1,4 +1,4 @@
-"""One turn on a terminal while it happens: who is working, what is called, and the text as it comes."""
+"""One turn on a terminal while it happens: agents at work, their calls, and the text as it is streamed."""
 
 import time
 from types import TracebackType

@@ -1,4 +1,4 @@
-"""A conversation at a terminal: the assistant, the session that is open, and where it is shown."""
+"""A conversation at a terminal: the assistant, the open session, the console, and the person."""
 
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -8,19 +8,22 @@ from rich.text import Text
 
 from sestet.app import App
 from sestet.cli.show.clean import clean
+from sestet.cli.show.history import print_recalled
 from sestet.models.offline import OfflineModel
-from sestet.storage.journal import TurnRow
+from sestet.services.sessions import TurnRow, read_turns
+
+_RECALLED_TURNS = 3
 
 
 class Person(Protocol):
-    """Who sits at the terminal. ``None`` is their wish to leave what they were asked."""
+    """The person at the terminal. ``None`` means that they want to leave the question."""
 
     async def write(self) -> str | None:
         """A message or a command."""
         ...
 
     async def choose(self, prompt: str) -> str | None:
-        """An answer to a question that has just been shown; nothing typed before it counts."""
+        """An answer to a question that has just been shown; keys pressed before it do not count."""
         ...
 
 
@@ -34,9 +37,13 @@ class Talk:
 
     @property
     def markdown(self) -> bool:
-        """The built-in model repeats what tools returned, and a listing is no Markdown."""
+        """The built-in model repeats the output of tools, and a listing is no Markdown."""
         return not isinstance(self.app.model, OfflineModel)
 
     def note(self, text: str, style: str = "dim") -> None:
-        """A remark of the program, apart from what agents say."""
+        """A remark of the program, apart from the agents' answers."""
         self.console.print(Text(clean(text), style=style))
+
+    def recall(self) -> None:
+        """Show the last messages and answers of the session."""
+        print_recalled(self.console, read_turns(self.app.journal, self.session_id, _RECALLED_TURNS))

@@ -1,4 +1,4 @@
-"""Opens what a command needs: the settings, the assistant, the log."""
+"""Opens for a command what it needs: the settings, the assistant or the stored data alone, and the log."""
 
 import asyncio
 import logging
@@ -8,14 +8,15 @@ from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 import typer
 
 from sestet import app
-from sestet.config import Loaded, Settings, data_directory, load_settings
+from sestet.cli.show.clean import clean
+from sestet.config import Loaded, data_directory, load_settings
+from sestet.data import Data, open_data
 from sestet.models.choice import check_models
-from sestet.storage.database import FILE_NAME, Database
 
 LOG_NAME = "sestet.log"
 _LOG_BYTES = 1_000_000
@@ -25,35 +26,27 @@ _Result = TypeVar("_Result")
 def load(context: typer.Context, file: Path | None = None) -> Loaded:
     """The settings from this file, the one that ``--config`` names, or the first that is found."""
     loaded = load_settings(file or cast("Path | None", context.obj))
-    # A provider that is not there is a mistake in the settings too: found before anything is written.
+    # A provider that does not exist is a mistake in the settings too: report it before anything is written.
     check_models(loaded.settings)
     return loaded
 
 
 @asynccontextmanager
 async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
-    """The assistant of these settings. Settings with a mistake end it before anything is written."""
+    """The assistant of these settings. A mistake in them raises before anything is written."""
     settings = load(context).settings
     _keep_log()
     async with app.open(settings) as opened:
         yield opened
 
 
-class Storage(NamedTuple):
-    settings: Settings
-    database: Database
-
-
 @contextmanager
-def open_storage(context: typer.Context) -> Generator[Storage]:
-    """The database of these settings, for what needs no agents."""
+def open_stored(context: typer.Context) -> Generator[Data]:
+    """The stored data alone, for commands that need no agents."""
     settings = load(context).settings
     _keep_log()
-    database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
-    try:
-        yield Storage(settings, database)
-    finally:
-        database.close()
+    with open_data(settings) as data:
+        yield data
 
 
 def run(work: Coroutine[object, object, _Result]) -> _Result:
@@ -71,16 +64,14 @@ class _PrivateFile(RotatingFileHandler):
 
 
 class _HarmlessLines(logging.Formatter):
-    """An error may repeat what a server or a file said, and a log is read on a terminal."""
+    """An error may repeat text of a server or a file, and a log is read on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from sestet.cli.show.clean import clean
-
         return clean(super().format(record))
 
 
 def _keep_log() -> None:
-    """What goes wrong inside is written to a file and not into the conversation."""
+    """Write warnings and errors to a file instead of into the conversation."""
     # A log that cannot be written must not disturb the conversation either.
     logging.raiseExceptions = False
     file = data_directory() / LOG_NAME

@@ -1,30 +1,30 @@
-"""Asks the person about calls that wait for them, and lets the turn go on in place."""
+"""Asks the person about the calls of a turn that need approval, then goes on with the turn."""
 
 from typing import NamedTuple
 
 from sestet.cli.show.question import print_approval
-from sestet.cli.show.turn import TurnView
+from sestet.cli.show.turn_view import TurnView
+from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.keyboard import quiet_keyboard
-from sestet.cli.talk.state import Person, Talk
 from sestet.cli.talk.turns import follow_resumed, follow_turn
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnPaused
-from sestet.storage.approvals import Decision, Question, Scope
-from sestet.storage.journal import TurnRow
+from sestet.services.approvals import Decision, Question, Scope
+from sestet.services.sessions import TurnRow
 
 
-class Choice(NamedTuple):
+class _Answer(NamedTuple):
     words: str
     decision: Decision
     scope: Scope = "once"
 
 
 _CHOICES = {
-    "y": Choice("once", "approve"),
-    "s": Choice("this session", "approve", "session"),
-    "a": Choice("always", "approve", "always"),
-    "n": Choice("no", "deny"),
+    "y": _Answer("once", "approve"),
+    "s": _Answer("this session", "approve", "session"),
+    "a": _Answer("always", "approve", "always"),
+    "n": _Answer("no", "deny"),
 }
 _ONLY_ONCE = {key: choice for key, choice in _CHOICES.items() if choice.scope == "once"}
 _VIEW = "v"
@@ -32,7 +32,7 @@ _LATER = "The turn waits for you: /approvals shows what for, /continue goes on; 
 
 
 async def run_turn(talk: Talk, person: Person, text: str) -> None:
-    """A turn with everything that has to be decided in it."""
+    """Run a turn, with the questions to the person in it."""
     with _view(talk) as view, quiet_keyboard():
         end = await follow_turn(talk.app, talk.session_id, text, view.show)
     if isinstance(end, TurnPaused):
@@ -42,7 +42,7 @@ async def run_turn(talk: Talk, person: Person, text: str) -> None:
 
 
 async def continue_turn(turn: TurnRow, talk: Talk, person: Person) -> None:
-    """Decide what is open, then go on; again, as long as there is something to decide."""
+    """Ask about the open calls and go on, until the turn ends or the person leaves a call open."""
     while await _decide(talk, person, turn):
         with _view(talk) as view, quiet_keyboard():
             end = await follow_resumed(talk.app, turn, view.show)
@@ -53,7 +53,7 @@ async def continue_turn(turn: TurnRow, talk: Talk, person: Person) -> None:
 
 
 async def abandon_turn(turn: TurnRow, talk: Talk, _: Person) -> None:
-    """End a turn without going on with it: what it had not done yet is not done."""
+    """End a turn without going on with it."""
     await talk.app.abandon_turn(turn.id)
     talk.note("The turn is given up.\n")
 
@@ -74,12 +74,12 @@ async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:
         try:
             talk.app.decide(question.id, choice.decision, choice.scope)
         except PersonError as error:
-            # Decided elsewhere, or expired, while it stood here.
+            # The question was decided elsewhere or expired while it was shown here.
             talk.note(str(error), "yellow")
     return True
 
 
-async def _ask(talk: Talk, person: Person, question: Question) -> Choice | None:
+async def _ask(talk: Talk, person: Person, question: Question) -> _Answer | None:
     tool = talk.app.standing_tool(question)
     is_cut = print_approval(talk.console, question, tool)
     choices = _CHOICES if tool else _ONLY_ONCE

@@ -1,26 +1,43 @@
-"""A turn as JSON, in the words of the journal."""
+"""A turn in short: how it ended, its last words, and the whole of it as JSON."""
 
-import json
 from collections.abc import Iterable, Sequence
+from typing import TypeAlias, assert_never
 
 from sestet.cli.show.progress import is_in_doubt
-from sestet.cli.show.question import describe_question
 from sestet.core.event import (
     END_OF_TURN,
     Event,
     ModelCalled,
     TextStreamed,
+    TurnCancelled,
     TurnFailed,
     TurnFinished,
+    TurnPaused,
     TurnResumed,
 )
 from sestet.core.model import Usage
-from sestet.storage.approvals import Question
-from sestet.storage.journal import encode
+from sestet.services.approvals import Question, describe_question
+from sestet.services.sessions import event_values
+
+#: The events with which a turn ends, for good or until a decision.
+End: TypeAlias = TurnFinished | TurnFailed | TurnCancelled | TurnPaused
+
+
+def last_words(end: End) -> str:
+    """The text that the person reads at the end of a turn."""
+    match end:
+        case TurnFinished() | TurnFailed():
+            return end.text
+        case TurnCancelled():
+            return "Stopped."
+        case TurnPaused():
+            return "This turn waits for your decision."
+        case _:
+            assert_never(end)
 
 
 def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = ()) -> dict[str, object]:
-    """A turn as JSON. The pieces in which text was streamed are left out: the whole text is there."""
+    """A turn as JSON, without the pieces of streamed text: the whole text is there."""
     first, last = events[0].stamp, events[-1]
     usage = sum((event.usage for event in events if isinstance(event, ModelCalled)), Usage())
     elapsed = last.milliseconds if isinstance(last, TurnFinished) else (last.stamp.at - first.at) * 1000
@@ -39,14 +56,14 @@ def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = 
 
 
 def describe_event(event: Event) -> dict[str, object]:
-    """An event as JSON, in the words of the journal."""
+    """An event as JSON, with the field names of the journal."""
     return {
         "seq": event.seq,
         "kind": event.kind,
         "author": event.author,
         "delegation": event.delegation_id,
         "at": event.stamp.at,
-        **json.loads(encode(event)),
+        **event_values(event),
     }
 
 
