@@ -1,4 +1,4 @@
-"""``sestet`` on a machine whose model servers listen at the place that is named first, and without extras."""
+"""``sestet`` on a machine without extras, whose model servers listen at the address of the first argument."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Deciding outside of a conversation: what waits is listed, shown, decided, and its turn goes on."""
+"""Deciding outside of a conversation: a waiting call is listed, shown and decided, and its turn goes on."""
 
 import json
 from functools import partial

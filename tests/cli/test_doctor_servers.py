@@ -135,7 +135,7 @@ def test_a_password_in_the_address_is_not_told(home: Home, call: Call) -> None:
     assert "sesame" not in said
 
 
-# Whoever charges for it
+# Models of vendors, which charge for a call
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_vendor_that_refuses_is_quoted(home: Home, call: Call) -> None:
     assert "does not accept the key in providers.home.apiKey" in check["detail"]
 
 
-# Without a model of one's own
+# No model is set
 
 
 def test_a_server_that_runs_beside_the_built_in_model_is_pointed_out(

@@ -250,7 +250,7 @@ def test_at_a_terminal_there_is_a_bar(home: Home, mine: str) -> None:
 
 
 class Page(HTMLParser):
-    """The tags of a page, and whatever would load or run something."""
+    """The tags of a page, and every attribute that would load or run something."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

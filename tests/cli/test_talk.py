@@ -155,7 +155,7 @@ async def test_a_turn_that_never_ended_is_shown_as_such(talk: Talk) -> None:
     assert "This turn has not ended." in shown(talk)
 
 
-async def test_tools_that_belong_to_nobody_are_loud_and_agents_without_tools_quiet(tmp_path: Path) -> None:
+async def test_tools_without_an_owner_are_loud_and_agents_without_tools_quiet(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
     async with sestet.open({}, home=tmp_path, tools=[Tool("weather_get")]) as app:
         print_tree(console, app)
@@ -164,4 +164,4 @@ async def test_tools_that_belong_to_nobody_are_loud_and_agents_without_tools_qui
     (loud,) = (line for line in lines if "weather_get" in line)
     assert "\x1b[1;31m" in loud
     (quiet,) = (line for line in lines if "vault" in line)
-    assert "\x1b[2mvault  not created: none of its tools is there" in quiet
+    assert "\x1b[2mvault  not created: it has no tool here" in quiet

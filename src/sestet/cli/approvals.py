@@ -24,7 +24,7 @@ from sestet.services.approvals import (
 
 program = new_program()
 
-_ID = typer.Argument(metavar="ID", help="The question, or the beginning of its name.")
+_ID = typer.Argument(metavar="ID", help="The question's id, or its beginning.")
 _RESUME = typer.Option("--resume/--no-resume", help="Go on with the turn now, and print its answer.")
 
 

@@ -60,8 +60,8 @@ async def _chat(context: typer.Context, session: str | None, resume: bool, first
 
 
 async def talk_in_pipe(app: App, session_id: str) -> int:
-    """Until stdin ends; the exit code is that of the last turn."""
-    # While it waits for a line, the program can be interrupted like any other.
+    """Talk until stdin ends; returns the exit code of the last turn."""
+    # While the program waits for a line, Ctrl-C ends it as usual.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     warn(app)

@@ -21,7 +21,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 @program.command("show")
 def show(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
-    """Show the settings that hold, and where each comes from. Secrets are masked."""
+    """Show the settings in force, and where each comes from. Secrets are masked."""
     loaded = load(context)
     if as_json:
         print_json([{"key": key, "value": value, "source": source} for key, value, source in _rows(loaded)])
@@ -36,7 +36,7 @@ def validate(
 ) -> None:
     """Check a settings file; every problem is listed at once."""
     loaded = load(context, file)
-    where = clean(str(loaded.file)) if loaded.file else "no file was found, so the defaults hold"
+    where = clean(str(loaded.file)) if loaded.file else "no file was found, so the defaults apply"
     typer.echo(f"{where}: no problems")
 
 
@@ -48,7 +48,7 @@ def schema() -> None:
 
 def _print(loaded: Loaded) -> None:
     console = open_console()
-    file = str(loaded.file) if loaded.file else "no settings file, so the defaults hold"
+    file = str(loaded.file) if loaded.file else "no settings file, so the defaults apply"
     print_line(console, Text(f"# {clean(file)}", style="dim"))
     rows = [
         (

@@ -23,7 +23,7 @@ def doctor(
     context: typer.Context,
     probe: Annotated[
         bool,
-        typer.Option("--probe", help="Ask a vendor's model too: one tiny question, which it charges for."),
+        typer.Option("--probe", help="Ask a vendor's model too: one tiny question, which costs money."),
     ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:

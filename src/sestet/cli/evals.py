@@ -31,7 +31,7 @@ program = new_program("Try the routing and the choice of tools on test sets; com
 _LIGHT = typer.Option("--light", help="The embedded router without its sentence encoder.")
 _SET = typer.Option("--set", metavar="FILE", help="JSON lines, one case each; else the set that ships.")
 _OUT = typer.Option(
-    metavar="FILE", help="Write each result there as it comes; the same command again goes on with it."
+    metavar="FILE", help="Write each result there at once; the same command again goes on from there."
 )
 _HTML = typer.Option("--html", metavar="FILE", help="Write a page with tables and a picture of the matrix.")
 _MODEL = "offline, configured, or one of your providers' as provider/model"
@@ -67,7 +67,7 @@ def routing(
     html: Annotated[Path | None, _HTML] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Try who gets a request: the embedded router, or the first reply of a model as the orchestrator."""
+    """Test which agent gets a request, by the embedded router or by a model as the orchestrator."""
     raise typer.Exit(_eval_routing(context, _Options(model, set_file, out, html, as_json), light))
 
 
@@ -80,7 +80,7 @@ def multipart(
     html: Annotated[Path | None, _HTML] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Try whether the embedded router sees the parts of a request, and who owns each."""
+    """Test whether the embedded router finds the parts of a request and the owner of each."""
     raise typer.Exit(_eval_multipart(context, _Options("", set_file, out, html, as_json), light))
 
 
@@ -93,7 +93,7 @@ def tools(
     html: Annotated[Path | None, _HTML] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Try which tool a specialist calls first, and with which arguments; no tool is run."""
+    """Test which tool a specialist calls first, and with which arguments; no tool is run."""
     raise typer.Exit(_eval_tools(context, _Options(model, set_file, out, html, as_json)))
 
 
@@ -103,7 +103,7 @@ def show(
     html: Annotated[Path | None, _HTML] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Show a saved run again, whole or not."""
+    """Show a saved run again, also one that is not complete."""
     _present(load_run(run), html, as_json)
 
 
@@ -113,7 +113,7 @@ def compare(
     after: Annotated[Path, typer.Argument(metavar="AFTER", help="Another run of the same trial.")],
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Compare two saved runs: the difference, whether it can be chance, and which requests went otherwise."""
+    """Compare two saved runs: the difference, whether it can be chance, and the requests that changed."""
     runs = load_run(before), load_run(after)
     found = compare_runs(*runs)
     if as_json:
@@ -128,7 +128,7 @@ def _eval_routing(context: typer.Context, options: _Options, light: bool) -> int
     if not options.model:
         return _finish(options, try_router(default_specs(), options.set_file, light=light))
     if light:
-        raise typer.BadParameter("--light is about the embedded router, so it goes without --model")
+        raise typer.BadParameter("--light is for the embedded router: leave out --model")
     root, models = _open_models(settings, options.model)
     trial = try_orchestrator(root, default_specs(), models.of, options.set_file)
     return _finish(options, trial, models)

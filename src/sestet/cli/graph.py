@@ -26,7 +26,7 @@ from sestet.services.facts import Direction, Facts, Walk
 
 program = new_program("Look at the knowledge graph, correct it, and decide on what was found in saved texts.")
 
-_DIRECTION = typer.Option(help="out: from subject to object; in: against it; both.")
+_DIRECTION = typer.Option(help="out: from subject to object; in: from object to subject; both.")
 _PREDICATE = typer.Option("--predicate", metavar="NAME", help="Only these links; may be given several times.")
 _LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many facts at most.")
 
@@ -42,7 +42,7 @@ def show(
     as_json: Annotated[bool, AS_JSON] = False,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw it into this file.")] = None,
 ) -> None:
-    """Show what is connected with a thing, and where each fact came from."""
+    """Show the facts around a thing, each with its origin."""
     run(_show(context, Walk(node, depth, direction, predicate or ()), limit, as_json, svg))
 
 
@@ -69,7 +69,7 @@ def list_facts(
     limit: Annotated[int, _LIMIT] = 50,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """List the facts, the latest first, each with where it came from."""
+    """List the facts, the latest first, each with its origin."""
     run(_list(context, predicate, limit, as_json))
 
 
@@ -110,7 +110,9 @@ def review(
     reject: Annotated[
         list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Never propose it again.")
     ] = None,
-    accept_all: Annotated[bool, typer.Option("--accept-all", help="Put everything into the graph.")] = False,
+    accept_all: Annotated[
+        bool, typer.Option("--accept-all", help="Accept every proposal with a declared link.")
+    ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """List the facts that were found in saved texts, and decide on them."""
@@ -151,7 +153,7 @@ async def _path(context: typer.Context, wanted: Walk, end: str, as_json: bool) -
         elif found.nodes:
             typer.echo(f"'{wanted.node}' and '{end}' are the same.", err=True)
         else:
-            why = "" if found.complete else "; the search was given up, the graph is too wide there"
+            why = "" if found.complete else "; the search stopped early, because the graph is too wide there"
             typer.echo(f"No facts lead there within {wanted.depth} steps{why}.", err=True)
         if not found.nodes:
             raise typer.Exit(1)

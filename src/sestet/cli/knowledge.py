@@ -42,7 +42,7 @@ def list_entries(
     """List the saved entries, the latest first."""
     nothing = "Nothing is saved yet; 'sestet knowledge save KEY TEXT' saves an entry."
     if tag:
-        nothing = "No entry has this tag; 'sestet knowledge list' shows those that there are."
+        nothing = "No entry has this tag; 'sestet knowledge list' shows all entries."
     with open_stored(context) as data:
         print_entries(data.library.entries(limit, tag), as_json, nothing)
 
@@ -51,7 +51,7 @@ def list_entries(
 def show(
     context: typer.Context, key: Annotated[str, _KEY], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
-    """Show one entry whole, with where it came from."""
+    """Show one whole entry, with its origin."""
     with open_stored(context) as data:
         print_entry(data.library.entry(key), as_json)
 
@@ -108,9 +108,7 @@ def undo(
     key: Annotated[str, _KEY],
     to: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=LARGEST, metavar="N", help="Go to this version; else to the one before the present."
-        ),
+        typer.Option(min=1, max=LARGEST, metavar="N", help="Go to this version; else to the previous one."),
     ] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
@@ -193,7 +191,7 @@ def ingest(
                 summary = data.library.ingest(given, prune=prune, watch=watch)
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
-            typer.echo("Stopped. What was read is kept; run it again to go on.", err=True)
+            typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
             raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json({**_described(summary), "embedding_problem": embedded.problem})

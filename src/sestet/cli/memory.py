@@ -35,15 +35,15 @@ _REST_WIDTH = 72
 def list_items(
     context: typer.Context,
     sort: Annotated[
-        Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only these.")
+        Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only rows of this kind.")
     ] = None,
-    session: Annotated[str, typer.Option(metavar="ID", help="Only those of one session.")] = "",
+    session: Annotated[str, typer.Option(metavar="ID", help="Only rows of this session.")] = "",
     limit: Annotated[int, LIMIT] = 50,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """List what is remembered, the latest first, each row with where it came from."""
+    """List the remembered rows, the latest first, each with its origin."""
     with open_stored(context) as data:
-        nothing = "Nothing that is remembered fits." if sort or session else "Nothing is remembered yet."
+        nothing = "No remembered row fits." if sort or session else "Nothing is remembered yet."
         _print_items(data.memory.items(limit, sort, session), as_json, nothing)
         if not as_json:
             _print_work(data.observing())
@@ -53,7 +53,7 @@ def list_items(
 def show_item(
     context: typer.Context, item: Annotated[str, _ID], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
-    """Show one row whole: its text, where it came from, what it rests on and what became of it."""
+    """Show one whole row: its text, its origin, the rows it rests on and those that replaced it."""
     with open_stored(context) as data:
         _print_item(data.memory.require(item), as_json)
 
@@ -61,26 +61,26 @@ def show_item(
 @program.command("search")
 def search(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What the rows are about.")],
+    query: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Words of the rows to find.")],
     limit: Annotated[int, LIMIT] = 10,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Find what is remembered by its words; facts that were replaced are left out."""
+    """Find remembered rows by their words; replaced facts are left out."""
     words = " ".join(query).strip()
     if not words:
         raise typer.BadParameter("the query is empty")
     with open_stored(context) as data:
         found = data.memory.find(words, limit)
-        _print_items(found, as_json, "Nothing that is remembered has these words.")
+        _print_items(found, as_json, "No remembered row has these words.")
 
 
 @program.command("edit")
 def edit(
     context: typer.Context,
     item: Annotated[str, _ID],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall say.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")] = "",
     restore: Annotated[
-        bool, typer.Option("--restore", help="Let a fact count again that a later one has replaced.")
+        bool, typer.Option("--restore", help="Restore a fact that a later one has replaced.")
     ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
@@ -97,12 +97,12 @@ def forget(
     everywhere: Annotated[
         bool,
         typer.Option(
-            "--everywhere", help="Also blank the turn in which it was said, and its words elsewhere."
+            "--everywhere", help="Also blank the turn in which you said it, and the same words elsewhere."
         ),
     ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Remove a row for good, with what was made of it, from every index and from the file."""
+    """Remove a row for good, with every row made from it, from all indexes and from the file."""
     with open_stored(context) as data:
         done = data.forgetting.forget(item, everywhere=everywhere)
         _print_forgotten(done, data.forgetting.scrub(), as_json)
@@ -112,9 +112,9 @@ def forget(
 def export(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where to write; else to the standard output.")
+        Path | None, typer.Argument(metavar="FILE", help="The file to write; else stdout.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines, as without it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="No effect: it prints JSON lines anyway.")] = False,
 ) -> None:
     """Write everything that is remembered as JSON lines."""
     with open_stored(context) as data:
@@ -132,7 +132,7 @@ def export(
 @program.command("import")
 def import_file(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - is the input.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - reads stdin.")],
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
@@ -157,7 +157,7 @@ def _new_private_file(file: Path) -> TextIOWrapper:
 
 
 def _print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
-    """One line a row, with where it came from."""
+    """One line for each row, with its origin."""
     if as_json:
         print_json([describe_item(item) for item in items])
         return
@@ -182,7 +182,7 @@ def _print_items(items: Sequence[Item], as_json: bool, nothing: str) -> None:
 
 
 def _print_item(item: Item, as_json: bool) -> None:
-    """One row whole."""
+    """One whole row."""
     if as_json:
         print_json(describe_item(item))
         return
@@ -224,7 +224,10 @@ def _print_forgotten(done: Forgotten, scrubbed: bool, as_json: bool) -> None:
         where = _origin(done.item)
         _say(console, f"the conversation still holds what was said ({where}); --everywhere blanks that too")
     if not scrubbed:
-        _say(console, "another process has the file open: old pages leave it when that has ended")
+        _say(
+            console,
+            "another process has the file open: traces stay in the file until it ends",
+        )
 
 
 def _print_work(done: WorkSum) -> None:

@@ -42,7 +42,7 @@ _SETTING = ("agent", "provider"), ("agent", "model")
 
 @program.command("list")
 def list_models(as_json: Annotated[bool, AS_JSON] = False) -> None:
-    """List the models that can be had, and those that are here."""
+    """List the models that can be fetched, and those that are here."""
     _print_models(as_json)
 
 
@@ -74,7 +74,7 @@ def fetch_model(name: str, *, yes: bool = False) -> bool:
 
 @program.command("remove")
 def remove(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> None:
-    """Delete a model file, and what was kept of it."""
+    """Delete a model file, also one that was fetched only in part."""
     file = model_file(name)
     if file.parent != models_directory():
         raise PersonError(f"{file} is not among the models of Sestet: delete it by hand")
@@ -95,14 +95,14 @@ def use(context: typer.Context, name: Annotated[str, _NAME]) -> None:
         raise PersonError(f"the model {name!r} is not here yet: sestet models pull {name}")
     file = file_to_edit(cast("Path | None", context.obj))
     if file.is_file() and LOCAL in load_settings(file).settings.providers:
-        raise PersonError(f"{file}: providers.{LOCAL} has that name already; call it otherwise there first")
+        raise PersonError(f"{file}: providers.{LOCAL} has that name already; rename it there first")
     edit_settings(file, dict(zip(_SETTING, (LOCAL, name), strict=True)))
     typer.echo(f"{clean(str(file))}: {clean(name)} answers now")
     if not is_installed(PACKAGE):
         typer.echo(f"It needs a package that is not installed: {INSTALL}", err=True)
     for variable in load_settings(file).overrides:
         if variable in ("SESTET_AGENT__PROVIDER", "SESTET_AGENT__MODEL"):
-            typer.echo(f"The environment variable {variable} still says something else.", err=True)
+            typer.echo(f"The environment variable {variable} still sets another value.", err=True)
 
 
 def _known(name: str) -> Entry:

@@ -1,4 +1,4 @@
-"""What the declarations of several commands share: their program, their options, their exit codes."""
+"""Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import typer
 

@@ -22,10 +22,12 @@ class Entry(NamedTuple):
 COMMANDS = {
     "chat": Entry("chat", "Talk with the assistant."),
     "ask": Entry("ask", "Ask one thing."),
-    "setup": Entry("setup", "Choose a model: what runs here, what you have keys for, or the built-in one."),
+    "setup": Entry(
+        "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
+    ),
     "agents": Entry("agents", "Show the agents and who owns which tool."),
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
-    "route": Entry("route", "Explain whose work a request is."),
+    "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
     "sessions": Entry("sessions", "List the conversations; 'sessions show ID' shows one."),
     "knowledge": Entry(
@@ -58,7 +60,7 @@ class LazyCommand(TyperCommand):
         program: typer.Typer = import_module(f"sestet.cli.{self._module}").program
         return cast("TyperCommand | TyperGroup", get_command(program))
 
-    # The group runs the command of the context that it gets here. Any: typer's class of contexts is private.
+    # The group runs the command of the context that this returns. Any: typer's class Context is private.
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         return self.load().make_context(info_name, args, parent, **extra)
 
@@ -106,13 +108,13 @@ def build_program() -> TyperGroup:
 
 
 def put_config_first(arguments: list[str]) -> list[str]:
-    """Let ``--config FILE`` stand after the command as well: people write it there."""
+    """Move ``--config FILE`` before the command: people also write it after."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for position, argument in enumerate(arguments[:end]):
         if argument == "--config" or argument.startswith("--config="):
             length = 1 if "=" in argument else 2
             if position + length > end:
-                # Alone, so that the parser says what is missing.
+                # Without its file: the parser reports what is missing.
                 return [argument]
             found = arguments[position : position + length]
             return [*found, *arguments[:position], *arguments[position + length :]]

@@ -27,12 +27,12 @@ _MOST_EVIDENCE = 8
 @program.command()
 def route(
     request: Annotated[
-        list[str], typer.Argument(metavar="REQUEST...", help="What would be asked; - reads it from stdin.")
+        list[str], typer.Argument(metavar="REQUEST...", help="The request; - reads it from stdin.")
     ],
     light: Annotated[bool, typer.Option("--light", help="Leave the sentence encoder out.")] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Explain whose work a request is. Only the embedded router is asked, and nothing is done."""
+    """Show which specialist a request goes to, and why. Only the embedded router runs."""
     text = sys.stdin.read() if request == ["-"] else " ".join(request)
     if not text.strip():
         raise typer.BadParameter("the request is empty")
@@ -109,13 +109,13 @@ def _decision(explanation: Explanation) -> str:
     if route.sure and route.agent != DIRECT:
         return (
             f"With agent.fastRoute on, {route.agent} gets this request at once. "
-            "Without, the orchestrator's model decides. Of this specialist it reads:"
+            "Without it, the orchestrator's model decides. It reads this about the specialist:"
         )
     if len(explanation.parts) > 1:
         return "Several parts: the orchestrator's model decides who does what, in which order."
     if route.agent == DIRECT:
         return "No specialist is needed: the orchestrator's model answers."
-    return "Not sure enough to go past the orchestrator: its model decides. Of this specialist it reads:"
+    return "Not sure enough to skip the orchestrator: its model decides. It reads this about the specialist:"
 
 
 def _entry(name: str, specs: Sequence[AgentSpec]) -> str:

@@ -29,7 +29,7 @@ def list_sessions(
 @program.command("show")
 def show_session(
     context: typer.Context,
-    session: Annotated[str, typer.Argument(metavar="ID", help="The session, or what stands after its dash.")],
+    session: Annotated[str, typer.Argument(metavar="ID", help="The session, or the part after its dash.")],
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Show a conversation with its agents and their tool calls."""

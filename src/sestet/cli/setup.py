@@ -27,7 +27,7 @@ def setup(
         str, typer.Option(metavar="N|ID", help="Take this choice instead of asking: its number or its name.")
     ] = "",
     model: Annotated[
-        str, typer.Option(metavar="NAME", help="Another model of that provider than the one it suggests.")
+        str, typer.Option(metavar="NAME", help="Use this model of the provider instead of the suggested one.")
     ] = "",
     server: Annotated[
         list[str] | None,
@@ -37,7 +37,7 @@ def setup(
     only_list: Annotated[bool, typer.Option("--list", help="Show the choices and change nothing.")] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Choose a model: what runs here, what you have keys for, or the built-in one.
+    """Choose a model: one that runs here, one you have a key for, or the built-in one.
 
     The model is tried in one real turn with a tool before it is written into the settings.
     """

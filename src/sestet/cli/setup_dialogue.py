@@ -80,7 +80,7 @@ def ask_and_set_up(console: Console, file: Path, choices: Sequence[Choice], leav
                 return said
             _note(console, str(error), "yellow")
             continue
-        if choice.open and (name := _ask(f"Which model of theirs? Enter: {choice.model} ")):
+        if choice.open and (name := _ask(f"Which of its models? Enter: {choice.model} ")):
             choice = choice._replace(model=name)
         first = False
         if _try(console, file, choice):
@@ -90,7 +90,7 @@ def ask_and_set_up(console: Console, file: Path, choices: Sequence[Choice], leav
 def _heading(choices: Sequence[Choice]) -> str:
     if len(choices) == 1:
         return "No model was found on this machine, and no key. Start a server or set a key, then come back."
-    return "There is this to choose from:"
+    return "You can choose:"
 
 
 def _try(console: Console, file: Path, choice: Choice) -> bool:
@@ -114,7 +114,7 @@ def _try(console: Console, file: Path, choice: Choice) -> bool:
         _note(console, f"Note: {trial.warning}", "yellow")
     if trial.problem:
         return False
-    _note(console, f"Written to {_short(file)}. 'sestet doctor' looks after it.\n")
+    _note(console, f"Written to {_short(file)}. 'sestet doctor' checks it.\n")
     return True
 
 

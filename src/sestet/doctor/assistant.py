@@ -20,10 +20,10 @@ from sestet.services.embedding.embedder import Embedder
 from sestet.storage.database import Database
 from sestet.storage.vectors import VectorStore
 
-_UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' tells whose it would be"
+_UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' prints the owner of a name"
 _EMBEDDING = "embedding"
 _FULL_ROUTER = "for the full one: pip install 'sestet[router]'"
-_OFFLINE = "'sestet setup' finds a real one; docs/models.md tells more"
+_OFFLINE = "'sestet setup' finds a real one; see docs/models.md"
 
 
 def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
@@ -31,13 +31,13 @@ def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
     try:
         loaded = load_settings(file)
     except ConfigError as error:
-        way_out = "correct it; 'sestet config schema' tells what can be set"
+        way_out = "correct it; 'sestet config schema' lists the settings"
         return [Check("settings", "problem", problem, way_out) for problem in error.problems], None
     except OSError as error:
         return [
-            Check("settings", "problem", f"they cannot be looked for: {error}", "change the directory")
+            Check("settings", "problem", f"the directory cannot be searched: {error}", "change the directory")
         ], None
-    detail = str(loaded.file) if loaded.file else "no file, so the defaults hold"
+    detail = str(loaded.file) if loaded.file else "no file, so the defaults apply"
     if loaded.overrides:
         detail += f"; changed by {', '.join(loaded.overrides)}"
     return [Check("settings", "ok", detail)], loaded.settings
@@ -58,7 +58,7 @@ async def check_assistant(settings: Settings) -> list[Check]:
                 ]
     except PersonError as error:
         return [Check("assistant", "problem", str(error), "correct the settings that this names")]
-    except Exception as error:  # a doctor that crashes helps nobody: any error becomes a finding
+    except Exception as error:  # any error becomes a finding: a crash would hide all others
         what = f"{type(error).__name__}: {error}"
         return [Check("assistant", "problem", what, "this looks like a bug; please report it")]
 
@@ -81,13 +81,15 @@ def check_agents(root: Agent) -> Check:
 def check_unmatched(unmatched: Sequence[Tool]) -> list[Check]:
     if not unmatched:
         return [Check("tools", "ok", "every tool belongs to an agent")]
-    return [Check("tools", "problem", f"'{tool.name}' belongs to nobody", _UNREACHABLE) for tool in unmatched]
+    return [
+        Check("tools", "problem", f"'{tool.name}' belongs to no agent", _UNREACHABLE) for tool in unmatched
+    ]
 
 
 def _check_remote(built: app.App) -> list[Check]:
     if not built.settings.a2a.enabled:
         return [Check("remote agents", "ok", "switched off")]
-    # The assistant's warnings begin with its tools, which have been reported.
+    # The first warnings of the assistant are about unmatched tools, which have their own check.
     warnings = built.warnings[len(built.unmatched) :]
     if warnings:
         return [Check("remote agents", "warning", warning, "see a2a.remoteAgents") for warning in warnings]

@@ -20,9 +20,9 @@ class Check(NamedTuple):
 
 
 def read_database(read: Callable[[Database], _Found], *, absent: _Found, unreadable: _Found) -> _Found:
-    """What ``read`` finds; ``absent`` when no database was made yet, ``unreadable`` when it has a problem.
+    """The result of ``read``; ``absent`` when there is no database yet, ``unreadable`` when it is broken.
 
-    The check of the database itself reports that problem.
+    The check of the database reports why it is broken.
     """
     path = data_directory() / FILE_NAME
     if not path.exists():

@@ -18,7 +18,7 @@ from sestet.storage.locks import SessionLocks
 from sestet.storage.observed import ObservedStore
 
 _DATABASE, _TURNS, _GRAPH, _MEMORY = "database", "turns", "graph", "memory"
-#: What SQLite needs beside the file, for the index of its log.
+#: The free space that SQLite needs beside the file, for the index of its log.
 _ROOM_TO_OPEN = 100_000
 
 
@@ -153,7 +153,7 @@ def check_memory(settings: Settings) -> list[Check]:
     memory = settings.observational_memory
     if not memory.enabled:
         way_out = "observationalMemory.enabled: true turns observing on"
-        return [Check(_MEMORY, "ok", "only what you ask to be remembered; nothing is observed", way_out)]
+        return [Check(_MEMORY, "ok", "keeps only what you ask it to; nothing is observed", way_out)]
     return read_database(
         lambda database: [_describe_memory(database, memory.observe_tokens)],
         absent=[Check(_MEMORY, "ok", "observes conversations; nothing is observed yet")],

@@ -11,7 +11,7 @@ from sestet.config import data_directory
 from sestet.doctor.check import Check
 
 _OLDEST_SQLITE = (3, 37, 0)
-_ELSEWHERE = "make it yours, or choose another directory with SESTET_HOME"
+_ELSEWHERE = "change its owner or rights, or choose another directory with SESTET_HOME"
 
 
 def check_python() -> Check:

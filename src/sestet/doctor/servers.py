@@ -1,4 +1,4 @@
-"""Checks of the models that the settings name: reached, there, able to call tools and to read enough."""
+"""Checks of the models that the settings name: their server, their context, their tool calls."""
 
 import asyncio
 import tempfile
@@ -45,7 +45,7 @@ _QUESTION = ModelRequest(
 
 
 async def check_servers(settings: Settings, *, probe: bool) -> list[Check]:
-    """A server of one's own is asked everything; a vendor's model only where the person wants to pay."""
+    """Check a server of the person's own wholly, and a vendor's model only with ``probe``: it costs money."""
     named = dict.fromkeys((each.provider, each.model) for each in named_models(settings))
     known = [(provider, model) for provider, model in named if provider in settings.providers and model]
     if not known:
@@ -58,7 +58,7 @@ async def check_servers(settings: Settings, *, probe: bool) -> list[Check]:
         elif probe:
             checks.append(await _check_tools(settings, provider, model))
         else:
-            detail = f"{provider}/{model} was not asked, since it charges for it"
+            detail = f"{provider}/{model} was not asked, since its vendor charges for it"
             checks.append(Check(_TOOLS, "ok", detail, "'sestet doctor --probe' asks it"))
     return checks
 
@@ -73,7 +73,7 @@ async def _check_own(settings: Settings, provider: str, model: str) -> list[Chec
     address, key = settings.providers[provider].base_url, settings.providers[provider].api_key
     server = await asyncio.to_thread(look_at, address, key)
     if server is None:
-        detail = f"nothing that serves models answers at {without_password(address)}"
+        detail = f"no model server answers at {without_password(address)}"
         start = f"start it ({usual_kind(address).start}) and let it load"
         way_out = f"{start}, or correct providers.{provider}.baseUrl and apiKey"
         return [Check(_SERVER, "problem", detail, way_out)]
@@ -83,7 +83,7 @@ async def _check_own(settings: Settings, provider: str, model: str) -> list[Chec
         way_out = f"{server.kind.fetch.format(model=model)}, or 'sestet setup' to choose another"
         return [Check(_SERVER, "problem", detail, way_out)]
     tools = await _check_tools(settings, provider, model, server)
-    # Asked again: that call has loaded the model, and only then some servers say what it reads.
+    # Ask again: some servers say how much a model reads only after a call has loaded it.
     server = await asyncio.to_thread(look_at, address, key) or server
     return [Check(_SERVER, "ok", _described(server)), _check_context(server, provider, model), tools]
 
@@ -101,7 +101,7 @@ def _check_context(server: Server, provider: str, model: str) -> Check:
 
 
 async def _check_tools(settings: Settings, provider: str, model: str, server: Server | None = None) -> Check:
-    """One real request with one tool, through everything that a turn's requests go through."""
+    """One real request with one tool, on the same path as the requests of a turn."""
     alone = replace(settings.agent, provider=provider, model=model, fallback=())
     settings = replace(settings, agent=alone, agents={}, a2a=replace(settings.a2a, enabled=False))
     name = f"{provider}/{model}"
@@ -111,7 +111,7 @@ async def _check_tools(settings: Settings, provider: str, model: str, server: Se
         detail = f"{name} did not answer within {_PATIENCE:g} seconds"
         return Check(_TOOLS, "problem", detail, "take a smaller model, or ask again once it is loaded")
     except (ModelError, PersonError) as error:
-        return Check(_TOOLS, "problem", str(error), "docs/models.md tells what each failure means")
+        return Check(_TOOLS, "problem", str(error), "docs/models.md explains each failure")
     if any(call.name == _CLOCK.name for call in reply.calls):
         return Check(_TOOLS, "ok", f"{name} calls tools")
     said = " ".join(reply.text.split())[:_QUOTED]
@@ -126,7 +126,7 @@ async def _ask(settings: Settings) -> ModelReply:
                 async with asyncio.timeout(_PATIENCE), aclosing(opened.model.stream(_QUESTION)) as items:
                     *_, reply = [item async for item in items]
             except (ModelError, TimeoutError) as error:
-                # Told outside: an assistant that is left with an error does not close its connections.
+                # Raised outside: leaving app.open with an error does not close its connections.
                 reply = error
     if isinstance(reply, Exception):
         raise reply

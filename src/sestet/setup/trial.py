@@ -33,14 +33,14 @@ REQUEST = "list the files here"
 SESSION = "setup"
 #: The only file in the directory that is listed: an answer that has it is no guess.
 _FILE_NAME = "green-tea.txt"
-#: From this share of its context on, a prompt may have been cut off.
+#: A prompt that fills this share of the context may have been cut off.
 _NEARLY = 0.75
 _NO_TOOLS = "choose a model that can call tools"
 #: More tokens than any session has: nothing is observed.
 _QUIET = 10**9
 _IN_TEXT = "It answered, and called no tool. Once more, with calls in text, as small models can make them."
 
-#: Runs the turn of a trial and shows its events: a command does it so that Ctrl-C stops the turn.
+#: Runs the turn of a trial and returns its events; a caller may show them, or stop the turn at Ctrl-C.
 RunTurn: TypeAlias = Callable[[app.App], Awaitable[Sequence[Event]]]
 
 

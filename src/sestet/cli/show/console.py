@@ -1,4 +1,4 @@
-"""Output: a console that takes text as it is, lines, columns, a bar, dates, and JSON."""
+"""Output: a console that takes text as it is, aligned columns, a progress bar, dates, and JSON."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ def open_console(*, stderr: bool = False) -> "Console":
     # Rich is imported where something is drawn: JSON and pipes go without it.
     from rich.console import Console
 
-    # A pipe has no edge at which lines would have to be broken.
+    # A pipe has no edge, so lines are not wrapped.
     width = None if (sys.stderr if stderr else sys.stdout).isatty() else _ENDLESS
     return Console(highlight=False, markup=False, emoji=False, width=width, stderr=stderr)
 
@@ -59,12 +59,12 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
 
 
 def written_day(at: float) -> str:
-    """``2026-11-15``, where the person is."""
+    """The local date, as in ``2026-11-15``."""
     return time.strftime("%Y-%m-%d", time.localtime(at))
 
 
 def written_time(at: float) -> str:
-    """``2026-11-15 09:30``, where the person is."""
+    """The local date and time, as in ``2026-11-15 09:30``."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 

@@ -27,7 +27,7 @@ _CONFUSIONS_SHOWN = 8
 _REQUESTS_SHOWN = 3
 _FAILURES_SHOWN = 40
 _REQUEST_WIDTH = 70
-#: A name that is cut shorter is no name any more.
+#: The narrowest column in which a name can be recognised.
 _NARROWEST = 4
 _WRONG = "red"
 _DETAIL_WIDTH = 100
@@ -44,7 +44,7 @@ class Table(NamedTuple):
 
 
 def print_run(console: Console, run: Run) -> None:
-    """Everything that a person wants to know of a run, in 80 columns."""
+    """The tables and failures of a run, in 80 columns."""
     console.print(Text(subject_line(run.info), style="bold"), soft_wrap=True)
     if len(run.results) < run.info.cases:
         console.print(f"{len(run.results)} of {run.info.cases} cases so far", style="yellow")
@@ -63,7 +63,7 @@ def print_run(console: Console, run: Run) -> None:
 
 
 def print_comparison(console: Console, before: RunInfo, after: RunInfo, found: Comparison) -> None:
-    """Two runs, and the requests that went otherwise."""
+    """Two runs, and the requests that had different results."""
     head, rows = ["", "requests", "accuracy"], list[list[str]]()
     for name, info, half in (("before", before, found.before), ("after", after, found.after)):
         console.print(f"{name}: {subject_line(info)}", soft_wrap=True)
@@ -85,7 +85,7 @@ def print_comparison(console: Console, before: RunInfo, after: RunInfo, found: C
 
 
 def _print_matrix(console: Console, results: Sequence[Result]) -> None:
-    """Expected by given; what is off the diagonal is wrong, and the only thing in colour."""
+    """Expected by given. A number off the diagonal is wrong, and in colour."""
     matrix = confusion_of(results)
     names = names_in(matrix)
     first = max(len(clean(name)) for name in (*matrix, "expected"))
@@ -115,7 +115,7 @@ def _print_confusions(console: Console, confusions: Sequence[Confusion]) -> None
             f"{clean(pair.expected)} taken for {clean(pair.given)}: {len(pair.results)}", style=_WRONG
         )
         print_line(console, head)
-        # What it was sure of is worse.
+        # A confident mistake is worse, so it comes first.
         worst = sorted(pair.results, key=lambda result: -(result.confidence or 0.0))
         for result in worst[:_REQUESTS_SHOWN]:
             line = Text(f"  {one_line(result.request, _REQUEST_WIDTH)}")
@@ -167,7 +167,7 @@ def _print_table(console: Console, table: Table) -> None:
 
 
 def score_table(run: Run) -> Table:
-    """How much was right, for each kind and together; a router also says what it was sure of."""
+    """The share of right results, for each kind and together; for a router also its confidence."""
     has_threshold = run.info.subject.threshold is not None
     rows: list[list[str]] = []
     for name, found in (*scores_by_kind(run.results).items(), (ALL, score(run.results))):
@@ -194,7 +194,7 @@ def _tool_cells(results: Sequence[Result]) -> list[str]:
 
 
 def cost_table(run: Run) -> Table:
-    """Times for each route, and what it cost where a model was asked."""
+    """Times for each route, and tokens and dollars when a model was asked."""
     results, by = run.results, _KEYS[run.info.eval]
     usage = costs_of(results).usage
     paid = bool(usage.input_tokens or usage.output_tokens)
@@ -210,7 +210,7 @@ def cost_table(run: Run) -> Table:
     return Table([*head, "tokens in", "out", "cost"] if paid else head, rows)
 
 
-#: What a route is: to whom a request should go. Of requests with parts there are too many.
+#: The route of a result. Requests with parts have too many routes, so they are grouped by their kind.
 _KEYS: dict[Eval, Callable[[Result], str]] = {
     "routing": lambda result: result.expected,
     "tools": lambda result: result.agent,
@@ -230,7 +230,7 @@ def subject_line(info: RunInfo) -> str:
 
 
 def what_went_wrong(result: Result) -> str:
-    """``wanted fs_list, got no call: said: …``, or what is wrong with the arguments of the right call."""
+    """``wanted fs_list, got no call: said: …``, or the mistake in the arguments of the right call."""
     detail = one_line(result.detail, _DETAIL_WIDTH)
     if result.given == result.expected:
         return f"{clean(result.expected)}: {detail}"
@@ -239,7 +239,7 @@ def what_went_wrong(result: Result) -> str:
 
 
 def remark(result: Result) -> str:
-    """What there is to say about a wrong route: how sure it was, or what a model did instead."""
+    """The note beside a wrong route: the router's confidence, or what a model did instead."""
     if result.confidence is None:
         return one_line(result.detail, _DETAIL_WIDTH)
     return f"confidence {result.confidence:.2f}{', sure' if result.sure else ''}"
@@ -250,7 +250,7 @@ def percent(share: float) -> str:
 
 
 def duration(milliseconds: float) -> str:
-    """Two digits that mean something, in a unit that fits."""
+    """Two significant digits, in a unit that fits."""
     if milliseconds >= 10_000:
         return f"{milliseconds / 1000:.0f} s"
     if milliseconds >= 1000:

@@ -30,11 +30,11 @@ _WIDE, _NARROW = 58, 42
 #: With more columns than this they are narrow.
 _MANY = 12
 _EDGE = 8
-#: Room for a letter: along a line, and upwards in the names of the columns, which stand at a slant.
+#: The room of a letter: along a line, and upwards in the slanted names of the columns.
 _LETTER, _SLANTED = 7.8, 5.6
 _LONGEST_NAME = 30
 _BASELINE = 5
-#: How strong the colour of a small share and of a whole row is: seen in both, and readable through both.
+#: The strength of the colour for the smallest share and for a whole row: visible, and readable through.
 _FAINT, _FULL = 0.22, 0.65
 
 

@@ -31,7 +31,7 @@ class Branch:
     triple: TripleRow | None = None
     #: The fact leads from the parent to this node, not the other way.
     outgoing: bool = True
-    #: The node stands elsewhere in the tree, and its facts stand there.
+    #: The node stands elsewhere in the tree as well, with its facts.
     again: bool = False
     children: "list[Branch]" = field(default_factory=list["Branch"])
 
@@ -39,7 +39,7 @@ class Branch:
 def grow(start: str, found: Traversal) -> Branch:
     """A walk as a tree: each fact once, under the end that was reached first."""
     root = Branch(start)
-    # In the order in which they were reached; each fact of a walk has an end that was reached before.
+    # In the order of the walk: each of its facts has an end that was reached before.
     placed = {node_key(start): root}
     order = {node_key(start): 0}
     for triple, _ in found.steps:

@@ -11,9 +11,9 @@ from sestet.cli.show.clean import clean, one_line
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
 
-_NO_TOOLS = "no tools: it thinks, and others act"
-_ELSEWHERE = "remote: it is sent requests, and nothing else"
-_NOT_CREATED = "not created: none of its tools is there"
+_NO_TOOLS = "no tools: it plans, and other agents act"
+_ELSEWHERE = "remote: it gets requests, and nothing else"
+_NOT_CREATED = "not created: it has no tool here"
 _OWNERLESS = "belongs to no agent, so no agent can use it"
 
 

@@ -32,9 +32,9 @@ _TAIL = 8_000
 
 
 class TurnView:
-    """Lines that stay go above; a region below them shows what is happening now, and vanishes with the turn.
+    """Prints the lines that stay, and below them a region that shows the present state until the turn ends.
 
-    The answer is printed once, when it is whole: the region that streamed it is gone by then.
+    The answer is printed once, when it is whole; the region that streamed it is gone by then.
     """
 
     def __init__(self, console: Console, root: str, *, markdown: bool) -> None:
@@ -60,11 +60,11 @@ class TurnView:
         self._live.stop()
 
     def show(self, event: Event) -> None:
-        """Bring the screen up to date with one more fact."""
+        """Bring the screen up to date with one more event."""
         if isinstance(event, TurnStarted):
             self._asked = event.text
         elif isinstance(event, TurnPaused):
-            # The questions follow; they say what it waits for.
+            # The questions that follow say what the turn waits for.
             self._live.stop()
             self._console.print()
         elif isinstance(event, END_OF_TURN):
@@ -81,11 +81,11 @@ class TurnView:
         if is_in_doubt(event):
             self._doubts.append(event)
         if place and not isinstance(event, DelegationStarted | DelegationFinished):
-            # In a turn that goes on, the beginning of a delegation is not told again.
+            # A resumed turn does not repeat the events that started its delegations.
             self._at_work.setdefault(place, event.author)
         if isinstance(event, TextStreamed):
             self._coming[place] = self._coming.get(place, "") + event.text
-            # Two texts that come at the same time cannot be read: then only the names are shown.
+            # Two texts at once cannot be read, so only the names of their agents are shown.
             if len(self._at_work) < 2:
                 self._region.text = self._coming[place]
             return
@@ -104,7 +104,7 @@ class TurnView:
 
 
 class _Region:
-    """Drawn by a thread that refreshes it: each fact is replaced whole, so that none is read half-changed."""
+    """The region below. A refreshing thread draws it, so each value is replaced whole."""
 
     def __init__(self, status: str) -> None:
         self.status = status

@@ -28,7 +28,7 @@ _CHOICES = {
 }
 _ONLY_ONCE = {key: choice for key, choice in _CHOICES.items() if choice.scope == "once"}
 _VIEW = "v"
-_LATER = "The turn waits for you: /approvals shows what for, /continue goes on; outside, 'sestet approvals'."
+_LATER = "The turn waits for you: /approvals shows the calls, /continue goes on; outside: 'sestet approvals'."
 
 
 async def run_turn(talk: Talk, person: Person, text: str) -> None:

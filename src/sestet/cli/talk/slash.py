@@ -21,12 +21,12 @@ from sestet.services.sessions import last_session, new_session_id, read_turns, r
 # A path is no command: '/etc/hosts' has another slash.
 _COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 
-#: Something that takes its time, or has to ask the person.
+#: Work that takes a while, or has to ask the person.
 Action: TypeAlias = Callable[[Talk, Person], Awaitable[None]]
 
 
 class SlashCommand(NamedTuple):
-    #: Takes the conversation and what follows the name. False ends the conversation; an action is done next.
+    #: Takes the conversation and the text after the name. False ends the conversation; an action is run next.
     run: Callable[[Talk, str], bool | Action]
     usage: str
     help: str
