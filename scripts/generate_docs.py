@@ -14,12 +14,11 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args, get_origin, g
 
 from typer import Context
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
 
 import sestet
 from scripts.schema import FILE, render_schema
 from sestet.agents import NAMES, room_tools
-from sestet.cli.program import program
+from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
@@ -211,8 +210,8 @@ class Command(NamedTuple):
 
 
 def iter_commands(node: Node | None = None, words: str = "sestet") -> Iterator[Command]:
-    """Yield the program and all of its commands, in the order of the help."""
-    node = cast("Node", get_command(program)) if node is None else node
+    """The program and all of its commands, in the order of its help."""
+    node = build_program() if node is None else node.load() if isinstance(node, LazyCommand) else node
     yield Command(words, node)
     if isinstance(node, TyperGroup):
         for name, child in node.commands.items():

@@ -34,6 +34,7 @@ FORBIDDEN = {
     "an import hides in a function": ("layers", "core.planted", "def late():\n    import sestet.app"),
     "a module has no layer": ("layers", "helpers", ""),
     "a room knows another": ("rooms", "agents.vault.planted", "import sestet.agents.operator"),
+    "a command opens the database": ("storage", "cli.planted", "import sestet.storage.database"),
     "a cycle in one layer": ("cycles", "core.agent", "import sestet.core.planted"),
     "core imports a vendor": ("vendors", "core.planted", "import typer"),
     "a room imports a vendor": ("vendors", "agents.vault.planted", "from a2a.types import Part"),

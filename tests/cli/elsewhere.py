@@ -1,11 +1,11 @@
-"""``sestet`` on a machine whose model servers listen at the place that is named first, and without extras."""
+"""``sestet`` on a machine without extras, whose model servers listen at the address of the first argument."""
 
 import sys
 
 from sestet.cli import main
-from sestet.cli.setting_up import choices
 from sestet.models import provider
 from sestet.models.provider import LOCAL_PACKAGE
+from sestet.setup import choices
 
 
 def is_installed(package: str) -> bool:

@@ -1,4 +1,4 @@
-"""A model that begins an answer and never ends it, for whoever wants to stop a turn; also as a program."""
+"""A model that begins an answer and never ends it, for tests that stop a turn; also as a program."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -27,11 +27,11 @@ class HangingModel:
         yield ModelReply(ANSWER)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
 
 async def talk() -> None:
-    from sestet.cli.chat import talk_at_terminal
+    from sestet.cli.talk.terminal import talk_at_terminal
 
     async with sestet.open({}, model=HangingModel()) as app:
         await talk_at_terminal(app, "20261115-hang")

@@ -1,4 +1,4 @@
-"""The whole program with tools that ask, and a model that does whatever it reads; also as a program.
+"""The whole program with tools that ask, and a model that obeys every text it reads; also as a program.
 
 ``do fs_write {"path": "a.txt"}`` in a message, a page or a result is obeyed. It remembers nothing, so that
 another process goes on where this one was stopped.
@@ -91,7 +91,7 @@ class ObedientModel:
         yield ModelReply(answer)
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Nothing to close."""
 
 
 def _since_last_reply(messages: Sequence[Message]) -> Sequence[Message]:

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sestet.cli.setting_up.offer import MARK
 from sestet.cli.show.clean import clean
+from sestet.setup.choices import MARK
 
 PATIENCE = 30.0
-# A terminal belongs to a program only if the program claims it; without, Ctrl-C would reach nobody.
+# The program has to claim its terminal, or Ctrl-C would not reach it.
 _CLAIM = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -84,7 +84,7 @@ class Terminal:
     def __init__(self, command: Sequence[str], directory: Path, environment: Mapping[str, str]) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        # Nothing behind this terminal answers when it is asked where its cursor is.
+        # This terminal does not answer a request for the cursor position.
         environment = {**environment, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-c", _CLAIM, *command],
@@ -108,7 +108,7 @@ class Terminal:
         os.close(self._master)
 
     def expect(self, text: str) -> str:
-        """Wait until the text appears after what was expected before; return everything up to it."""
+        """Wait until the text appears after the last expected one; return everything up to it."""
         deadline = time.monotonic() + PATIENCE
         start = self._seen
         while (at := clean(self.raw).find(text, start)) < 0:
@@ -124,7 +124,7 @@ class Terminal:
         self.press(f"{line}\r")
 
     def wait(self) -> int:
-        """Wait for the program to leave; its exit code."""
+        """Wait for the program to end; returns its exit code."""
         deadline = time.monotonic() + PATIENCE
         while self._read(deadline):
             pass
@@ -136,7 +136,7 @@ class Terminal:
             return False
         try:
             piece = os.read(self._master, 65_536)
-        except OSError:  # how Linux says that nobody is at the other end any more
+        except OSError:  # Linux says so when the other end was closed
             return False
         self.raw += piece.decode("utf-8", "replace")
         return bool(piece)

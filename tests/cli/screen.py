@@ -1,4 +1,4 @@
-"""A terminal as far as tests need one: what stands on the screen after everything was written."""
+"""A terminal as far as tests need one: the screen after all of the output."""
 
 import re
 

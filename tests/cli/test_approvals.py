@@ -1,4 +1,4 @@
-"""Deciding outside of a conversation: what waits is listed, shown, decided, and its turn goes on."""
+"""Deciding outside of a conversation: a waiting call is listed, shown and decided, and its turn goes on."""
 
 import json
 from functools import partial
@@ -8,7 +8,7 @@ import pytest
 
 import sestet
 from sestet import app
-from sestet.cli.show.describe import turn_state
+from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
 from sestet.core.event import ApprovalDecided, Stamp, TurnCancelled, TurnPaused, TurnResumed, TurnStarted
 from tests.cli import obedient

@@ -1,4 +1,4 @@
-"""Nothing that a model, a tool or a file says is obeyed by the terminal."""
+"""The terminal obeys nothing in the text of a model, a tool or a file."""
 
 import json
 import unicodedata

@@ -29,7 +29,7 @@ def test_the_tree_shows_every_agent_with_its_tools(call: Call) -> None:
     ]:
         assert name in done.out
     for name in missing:
-        assert f"{name}  not created: none of its tools is there" in done.out
+        assert f"{name}  not created: it has no tool here" in done.out
 
 
 @pytest.mark.parametrize(
@@ -40,10 +40,10 @@ def test_the_owner_of_a_tool_is_told_by_its_name(call: Call, tool: str, owner: s
     assert call("agents", "--owner", tool) == (code, f"{owner}\n", "")
 
 
-def test_a_tool_that_nobody_would_own_is_told(home: Home, call: Call) -> None:
+def test_a_tool_name_without_an_owner_is_reported(home: Home, call: Call) -> None:
     done = call("agents", "--owner", "weather_get")
     assert done.code == 1
-    assert "would belong to nobody" in done.out
+    assert "no agent would own" in done.out
     assert json.loads(call("agents", "--owner", "weather_get", "--json").out)["owner"] is None
     assert not home.data.exists()
 

@@ -67,7 +67,7 @@ def test_a_question_can_be_left_open_and_taken_up_again(home: Home, key: str) ->
         terminal.say(WRITE)
         terminal.expect(ALL)
         terminal.press(key)
-        terminal.expect("The turn waits for you: /approvals shows what for, /continue goes on")
+        terminal.expect("The turn waits for you: /approvals shows the calls, /continue goes on")
         terminal.expect(PROMPT)
         terminal.say("/approvals")
         terminal.expect("operator wants to call fs_write")

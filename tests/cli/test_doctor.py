@@ -1,4 +1,4 @@
-"""The doctor reports whatever is wrong, and never falls ill itself."""
+"""The doctor reports every problem, and never crashes itself."""
 
 import json
 import shutil
@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import pytest
 
-from sestet.cli.health import assistant, machine
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
+from sestet.doctor import assistant, machine
 from sestet.storage.database import FILE_NAME
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -131,10 +131,10 @@ def test_the_working_directory_may_be_gone(
     assert (code, found["settings"]) == (1, ["problem"])
 
 
-def test_a_tool_that_belongs_to_nobody_is_a_problem() -> None:
+def test_a_tool_without_an_owner_is_a_problem() -> None:
     (check,) = assistant.check_unmatched([Tool("weather_get")])
     assert check.status == "problem"
-    assert "'weather_get' belongs to nobody" in check.detail
+    assert "'weather_get' belongs to no agent" in check.detail
     (fine,) = assistant.check_unmatched([])
     assert fine.status == "ok"
 

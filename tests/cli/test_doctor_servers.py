@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from sestet.cli.health import servers as health
+from sestet.doctor import servers as health
 from sestet.models import servers
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -135,7 +135,7 @@ def test_a_password_in_the_address_is_not_told(home: Home, call: Call) -> None:
     assert "sesame" not in said
 
 
-# Whoever charges for it
+# Models of vendors, which charge for a call
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_a_vendor_that_refuses_is_quoted(home: Home, call: Call) -> None:
     assert "does not accept the key in providers.home.apiKey" in check["detail"]
 
 
-# Without a model of one's own
+# No model is set
 
 
 def test_a_server_that_runs_beside_the_built_in_model_is_pointed_out(

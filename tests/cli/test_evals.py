@@ -11,7 +11,7 @@ from rich.console import Console
 
 from sestet.agents import NAMES
 from sestet.cli.show.evals import print_run
-from sestet.cli.show.evals_html import render_page
+from sestet.cli.show.evals_page import render_page
 from sestet.evals.runs import Result, Run, RunInfo, load_run, open_run_log
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -249,7 +249,7 @@ def test_at_a_terminal_there_is_a_bar(home: Home, mine: str) -> None:
 
 
 class Page(HTMLParser):
-    """The tags of a page, and whatever would load or run something."""
+    """The tags of a page, and every attribute that would load or run something."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

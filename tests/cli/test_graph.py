@@ -101,7 +101,7 @@ def test_a_path_is_listed_fact_by_fact(home: Home, call: Call) -> None:
         (("show", "zed"), 1, "the graph holds nothing about 'zed'"),
         (("show", "Ad"), 1, "the graph holds nothing about 'Ad'; it knows 'Ada'"),
         (("show", "Ada", "--predicate", "folows"), 1, "did you mean 'follows'?"),
-        (("show", "Ada", "--direction", "up"), 2, "'up' is none of out, in, both"),
+        (("show", "Ada", "--direction", "up"), 2, "'up' is not one of 'out', 'in', 'both'"),
         (("path", "Ada", "zed"), 1, "the graph holds nothing about 'zed'"),
         (("add", "Ada", "works_at", "Acme"), 1, "there is no predicate 'works_at'. Known: related_to, "),
         (("add", " ", "follows", "Acme"), 1, "a fact needs a subject and an object"),

@@ -1,4 +1,4 @@
-"""Help is cheap: it loads nothing that only a command needs."""
+"""The help is cheap, and a command loads only its own module."""
 
 import json
 import subprocess
@@ -6,21 +6,13 @@ import sys
 
 import pytest
 
+from sestet.cli.program import COMMANDS, LazyCommand
 from tests.cli.program import Home
 
-# What each of these costs is more than all the rest of the help.
-EXPENSIVE = {
-    "asyncio",
-    "httpx",
-    "logging",
-    "prompt_toolkit",
-    "pydantic",
-    "rich",
-    "ruamel",
-    "sestet.app",
-    "sestet.config",
-    "sqlite3",
-}
+# Each of these costs more than all the rest of the help.
+DRAWING = {"httpx", "prompt_toolkit", "pydantic", "rich", "ruamel"}
+EXPENSIVE = {*DRAWING, "asyncio", "logging", "sestet.app", "sestet.config", "sqlite3"}
+MODULES = {f"sestet.cli.{entry.module}" for entry in COMMANDS.values()}
 PROGRAM = """
 import json, sys
 from sestet.cli import main
@@ -33,8 +25,7 @@ sys.stderr.write(json.dumps(sorted(sys.modules)))
 """
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["chat", "--help"]], ids=["sestet", "chat"])
-def test_help_loads_nothing_expensive(home: Home, arguments: list[str]) -> None:
+def loaded_by(home: Home, *arguments: str) -> set[str]:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(arguments=arguments)],
         cwd=home.work,
@@ -43,7 +34,29 @@ def test_help_loads_nothing_expensive(home: Home, arguments: list[str]) -> None:
         text=True,
         check=True,
     )
-    assert done.stdout.startswith("Usage: sestet")
-    loaded = set(json.loads(done.stderr))
+    assert done.stdout
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+def test_help_loads_no_command_and_nothing_expensive(home: Home) -> None:
+    loaded = loaded_by(home, "--help")
+
     assert "typer" in loaded
-    assert loaded & EXPENSIVE == set()
+    assert loaded & (EXPENSIVE | MODULES) == set()
+
+
+@pytest.mark.parametrize("arguments", [["chat", "--help"], ["ask", "hello"]], ids=["chat", "ask"])
+def test_a_command_loads_no_other_command_and_nothing_that_only_a_terminal_needs(
+    home: Home, arguments: list[str]
+) -> None:
+    loaded = loaded_by(home, *arguments)
+
+    assert loaded & MODULES == {f"sestet.cli.{arguments[0]}"}
+    assert loaded & DRAWING == set()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_table_says_of_a_command_what_its_own_help_says(name: str) -> None:
+    own = LazyCommand(name, COMMANDS[name]).load().get_short_help_str(limit=1_000)
+
+    assert COMMANDS[name].help == own

@@ -1,4 +1,4 @@
-"""``sestet knowledge``: what a person sees of what was kept, and what is left when it is forgotten."""
+"""``sestet knowledge``: entries, lessons and documents on the screen, and nothing left of forgotten ones."""
 
 import json
 from pathlib import Path
@@ -88,9 +88,7 @@ def test_text_comes_from_a_pipe_as_well(home: Home) -> None:
     assert home.json("knowledge", "show", "Note")["content"] == "two\nlines"
 
 
-def test_passages_are_embedded_at_once_when_somebody_asks_for_it(
-    call: Call, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_passages_are_embedded_at_once_on_request(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     call("knowledge", "save", "Hours", "until six")
     call("knowledge", "save", "Fees", "two euros")
 
@@ -214,7 +212,7 @@ def test_a_person_who_stops_an_ingest_is_told_that_it_can_go_on(home: Home) -> N
     with home.terminal("knowledge", "ingest", "many") as terminal:
         terminal.expect("/3000")
         terminal.press("\x03")
-        terminal.expect("Stopped. What was read is kept; run it again to go on.")
+        terminal.expect("Stopped. The documents read so far are kept; run it again to go on.")
         assert terminal.wait() == 130
     stored = home.json("knowledge", "documents", "--limit", "5000")
     assert 0 < len(stored) < 3_000

@@ -55,10 +55,10 @@ def test_a_row_is_shown_edited_searched_and_restored(call: Call) -> None:
     assert "replaced by m2" in call("memory", "show", "m1").out
     assert "my gate code is 11 (replaced by m2)" in call("memory", "list").out
     assert [row["id"] for row in json.loads(call("memory", "search", "gate", "--json").out)] == ["m2"]
-    assert call("memory", "search", "boats").err.startswith("Nothing that is remembered has these words")
+    assert call("memory", "search", "boats").err.startswith("No remembered row has these words")
     assert "my gate code is 22" in call("memory", "search", "gate", "code").out
     assert "the query is empty" in call("memory", "search", " ").err
-    assert call("memory", "list", "--session", "none").err.startswith("Nothing that is remembered fits.")
+    assert call("memory", "list", "--session", "none").err.startswith("No remembered row fits.")
     assert "my gate code is 33" in call("memory", "edit", "m2", "my gate code is 33").out
     edited = json.loads(call("memory", "show", "m2", "--json").out)
     assert (edited["by"], edited["untrusted"], edited["private"]) == ("you", False, True)

@@ -14,7 +14,7 @@ NAME = "qwen2.5-coder-1.5b"
 
 
 def put(home: Home, name: str = NAME) -> Path:
-    """A file in the place of a model; nobody looks into it before it is loaded."""
+    """A file in the place of a model, which is not read before it is loaded."""
     file = Path(home.environment()["SESTET_HOME"]) / "models" / catalogue()[name].file
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(b"weights")
@@ -36,12 +36,12 @@ def test_the_list_tells_size_memory_and_licence_and_what_is_here(call: Call, hom
     assert len(first["sha256"]) == 64
 
 
-def test_without_anybody_to_ask_nothing_is_fetched(call: Call) -> None:
+def test_outside_of_a_terminal_nothing_is_fetched_without_yes(call: Call) -> None:
     done = call("models", "pull", NAME)
 
     assert done.code == 1
     assert "1.1 GB on disk, 1.9 GB of memory while it runs, licence Apache-2.0" in done.err
-    assert "give --yes" in done.err
+    assert "not a terminal: pass --yes" in done.err
 
 
 def test_a_source_that_fails_is_said_with_its_reason(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,7 +94,7 @@ def test_an_environment_variable_that_says_otherwise_is_mentioned(
     put(home)
     monkeypatch.setenv("SESTET_AGENT__PROVIDER", "offline")
 
-    assert "SESTET_AGENT__PROVIDER still says something else" in call("models", "use", NAME).err
+    assert "SESTET_AGENT__PROVIDER still sets another value" in call("models", "use", NAME).err
 
 
 def test_a_model_that_was_removed_is_missed_by_name(call: Call, home: Home) -> None:

@@ -72,7 +72,7 @@ def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
         ("naïve 日本語 עברית <b> U+202E", "naïve 日本語 עברית <b> U+202E"),
     ],
 )
-def test_what_nobody_would_see_is_written_out(hidden: str, shown: str) -> None:
+def test_an_invisible_character_is_written_out(hidden: str, shown: str) -> None:
     assert reveal(hidden) == shown
     assert card(question({"path": hidden}))[1] == f'  │ path = "{shown}"'
     assert card(question({"path": [hidden]}))[1].replace("\\u001b", "<U+001B>").replace(

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from sestet.cli.setting_up import choices
 from sestet.config import load_settings
 from sestet.models import provider
 from sestet.models.files.catalogue import catalogue
 from sestet.models.provider import LOCAL_PACKAGE
+from sestet.setup import choices
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 from tests.models.local_servers import CHATTER, LISTED, LlamaCpp, LocalServer, Ollama, Served, Vllm, running
@@ -25,7 +25,7 @@ def is_installed(package: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def bare_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever runs on the machine of the tests is not there for them."""
+    """The tests see no server and no key of the machine that they run on."""
     monkeypatch.setattr(choices, "usual_places", lambda: ())
     monkeypatch.setattr(choices, "is_installed", is_installed)
     for name in KEYS:
@@ -113,7 +113,7 @@ def test_an_empty_key_is_none(call: Call, monkeypatch: pytest.MonkeyPatch) -> No
     assert ids(call) == ["offline"]
 
 
-def test_in_a_pipe_nobody_is_asked_and_the_choices_are_shown(home: Home, call: Call) -> None:
+def test_in_a_pipe_the_choices_are_shown_and_no_question_is_asked(home: Home, call: Call) -> None:
     done = call("setup")
     assert done.code == 2
     assert "offline" in done.out
@@ -308,7 +308,7 @@ def test_comments_and_other_settings_stay_and_a_provider_that_is_set_is_used(hom
 def test_a_key_is_written_as_its_variable(home: Home, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-very-secret-key")
     with running(Vllm([Served("gpt-4.1-mini")], key="sk-a-very-secret-key")) as server:
-        # Whatever stands in the file: the vendor's own address is this server's for the test.
+        # For the test, the address of the vendor is this server, not the one in the file.
         monkeypatch.setenv("SESTET_PROVIDERS__OPENAI__BASEURL", f"{server.root}/v1")
         code, _ = set_up(call, "--choose", "openai")
     assert code == 0

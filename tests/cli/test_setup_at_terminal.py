@@ -27,7 +27,7 @@ def home(home: Home, ollama: LocalServer) -> Home:
 
 def test_a_person_may_choose_again_until_a_model_works(home: Home) -> None:
     with home.terminal("setup") as terminal:
-        terminal.expect("There is this to choose from:")
+        terminal.expect("You can choose:")
         terminal.expect(f"Which? Enter: ollama/tiny {PROMPT}")
         terminal.say("9")
         terminal.expect("there is no choice '9'")
@@ -64,7 +64,7 @@ def test_a_model_that_does_not_end_can_be_stopped_and_another_be_chosen(
 
 
 @pytest.mark.parametrize("key", [CTRL_C, CTRL_D])
-def test_whoever_leaves_has_changed_nothing(home: Home, key: str) -> None:
+def test_leaving_the_dialogue_changes_nothing(home: Home, key: str) -> None:
     with home.terminal("setup") as terminal:
         terminal.expect(PROMPT)
         terminal.press(key)
@@ -77,7 +77,7 @@ def test_the_model_of_a_vendor_can_be_named(home: Home, ollama: LocalServer) -> 
     with home.terminal("setup", extra=address) as terminal:
         terminal.expect(PROMPT)
         terminal.say("openai")
-        terminal.expect(f"Which model of theirs? Enter: gpt-4.1-mini {PROMPT}")
+        terminal.expect(f"Which of its models? Enter: gpt-4.1-mini {PROMPT}")
         terminal.say("tiny")
         terminal.expect("Trying openai/tiny")
         terminal.expect("which your account pays")
@@ -116,7 +116,7 @@ def test_the_offer_can_be_skipped_and_is_not_made_again(home: Home, answer: str)
         assert "Which?" not in terminal.expect("model offline")
 
 
-def test_whoever_answers_the_offer_with_a_message_is_answered(home: Home) -> None:
+def test_an_answer_to_the_offer_that_names_no_choice_is_the_first_message(home: Home) -> None:
     with home.terminal("chat", fresh=True) as terminal:
         terminal.expect(OFFER)
         terminal.say("remember that I like tea")
@@ -128,25 +128,25 @@ def test_whoever_answers_the_offer_with_a_message_is_answered(home: Home) -> Non
         assert terminal.wait() == 0
 
 
-def test_nobody_is_asked_where_no_model_is_found(home: Home, ollama: LocalServer) -> None:
+def test_no_offer_is_made_where_no_model_is_found(home: Home, ollama: LocalServer) -> None:
     ollama.models.clear()
     with home.terminal("chat", fresh=True) as terminal:
         assert "Which?" not in terminal.expect("model offline")
 
 
-def test_nobody_is_asked_who_has_settings_or_no_terminal(home: Home) -> None:
+def test_no_offer_is_made_with_settings_or_without_a_terminal(home: Home) -> None:
     assert "Which?" not in home.run("chat", stdin="hello\n").stdout
     (home.work / "sestet.yaml").write_text("agent: {provider: offline}\n", encoding="utf-8")
     with home.terminal("chat", fresh=True) as terminal:
         assert "Which?" not in terminal.expect("model offline")
 
 
-def test_nobody_is_asked_who_has_chosen_by_the_environment(home: Home) -> None:
+def test_no_offer_is_made_when_the_environment_chooses_a_model(home: Home) -> None:
     with home.terminal("chat", fresh=True, extra={"SESTET_AGENT__PROVIDER": "offline"}) as terminal:
         assert "Which?" not in terminal.expect("model offline")
 
 
-def test_nobody_is_asked_where_there_is_nothing_to_choose_from(home: Home) -> None:
+def test_no_offer_is_made_where_there_is_nothing_to_choose_from(home: Home) -> None:
     home.with_program(elsewhere.__file__, "http://127.0.0.1:1")
     with home.terminal("chat", fresh=True) as terminal:
         assert "Which?" not in terminal.expect("model offline")

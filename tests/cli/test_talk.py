@@ -12,14 +12,13 @@ from rich.console import Console
 import sestet
 from sestet import ScriptedModel
 from sestet.cli.show.tree import print_tree
-from sestet.cli.talk.greeting import greet
-from sestet.cli.talk.loop import converse
-from sestet.cli.talk.session import find_session, last_session, name_session, new_session_id
+from sestet.cli.talk.conversation import Talk
 from sestet.cli.talk.slash import COMMANDS, run_slash
-from sestet.cli.talk.state import Talk
+from sestet.cli.talk.terminal import converse, greet
 from sestet.core.errors import PersonError
 from sestet.core.event import Stamp, TurnCancelled, TurnStarted
 from sestet.core.tool import Tool
+from sestet.services.sessions import find_session, last_session, name_session, new_session_id
 from tests.cli.typist import Typist
 
 
@@ -156,7 +155,7 @@ async def test_a_turn_that_never_ended_is_shown_as_such(talk: Talk) -> None:
     assert "This turn has not ended." in shown(talk)
 
 
-async def test_tools_that_belong_to_nobody_are_loud_and_agents_without_tools_quiet(tmp_path: Path) -> None:
+async def test_tools_without_an_owner_are_loud_and_agents_without_tools_quiet(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
     async with sestet.open({}, home=tmp_path, tools=[Tool("weather_get")]) as app:
         print_tree(console, app)
@@ -165,4 +164,4 @@ async def test_tools_that_belong_to_nobody_are_loud_and_agents_without_tools_qui
     (loud,) = (line for line in lines if "weather_get" in line)
     assert "\x1b[1;31m" in loud
     (quiet,) = (line for line in lines if "vault" in line)
-    assert "\x1b[2mvault  not created: none of its tools is there" in quiet
+    assert "\x1b[2mvault  not created: it has no tool here" in quiet

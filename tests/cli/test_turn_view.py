@@ -11,7 +11,7 @@ from rich.console import Console
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
 from sestet.cli.show.progress import progress_line
-from sestet.cli.show.turn import TurnView
+from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
 from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, TurnCancelled

@@ -1,4 +1,4 @@
-"""Somebody at a terminal who knows beforehand what they will type."""
+"""A person at a terminal whose lines are known beforehand."""
 
 
 class Typist:

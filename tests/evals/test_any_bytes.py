@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.agents import NAMES, room_tools
-from sestet.cli.show.evals_html import render_page
+from sestet.cli.show.evals_page import render_page
 from sestet.core.errors import PersonError
 from sestet.evals.figures import figures
 from sestet.evals.runs import load_run, open_run_log

@@ -1,25 +1,26 @@
-"""The command line: one file a command. Nothing is imported here that ``--help`` does not need."""
+"""The command line: one file for each command, loaded when it is run; ``program.py`` has the table."""
 
 import os
 import sys
 from io import TextIOWrapper
 
+from sestet.cli.program import build_program, put_config_first
+from sestet.cli.show.clean import clean
+from sestet.core.errors import ConfigError, PersonError
+
 
 def main() -> None:
     """Run the program; an error that is meant for the person is one message, never a stack trace."""
     _prepare_streams()
-    from sestet.cli.program import program, put_config_first
-    from sestet.core.errors import ConfigError, PersonError
-
     try:
-        program(put_config_first(sys.argv[1:]), prog_name="sestet")
+        build_program()(put_config_first(sys.argv[1:]), prog_name="sestet")
     except PersonError as error:
         _complain(str(error))
         sys.exit(2 if isinstance(error, ConfigError) else 1)
     except OSError as error:
-        # The disk is full, the directory is gone: no mistake of the program, so nothing to trace.
+        # The disk is full or the directory is gone: that is no bug, so a stack trace would not help.
         _complain(f"the system says: {error}")
-        # What is still waiting to be written would fail again when Python leaves.
+        # Python flushes its buffers when it exits, and would fail on the same error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
 
@@ -35,7 +36,5 @@ def _prepare_streams() -> None:
 
 
 def _complain(text: str) -> None:
-    from sestet.cli.show.clean import clean
-
     first, *others = clean(text).splitlines() or ["something is wrong"]
     sys.stderr.write("\n".join([f"sestet: {first}", *(f"        {line}" for line in others)]) + "\n")

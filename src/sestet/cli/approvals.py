@@ -1,38 +1,45 @@
 """``sestet approvals``: the calls that wait for a decision, and the standing answers."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated
 
 import typer
 
-from sestet.cli.options import LARGEST
+from sestet.app import App
+from sestet.cli.assistant import open_app, run
+from sestet.cli.options import AS_JSON, LARGEST, new_program
+from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.question import print_approval, print_grants, print_questions
+from sestet.cli.show.turn_summary import describe_turn
+from sestet.cli.talk.turns import exit_code, finish_plainly, follow_resumed, print_open_questions
+from sestet.cli.talk.unfinished import open_questions
+from sestet.core.event import TurnPaused
+from sestet.services.approvals import (
+    Decision,
+    Question,
+    Scope,
+    describe_grant,
+    describe_question,
+    pick_question,
+)
 
-if TYPE_CHECKING:
-    from sestet.app import App
-    from sestet.storage.approvals import Decision, Question, Scope
+program = new_program()
 
-program = typer.Typer(rich_markup_mode=None)
-
-_AS_JSON = typer.Option("--json", help="Print JSON.")
-_ID = typer.Argument(metavar="ID", help="The question, or the beginning of its name.")
+_ID = typer.Argument(metavar="ID", help="The question's id, or its beginning.")
 _RESUME = typer.Option("--resume/--no-resume", help="Go on with the turn now, and print its answer.")
 
 
 @program.callback(invoke_without_command=True)
-def list_approvals(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) -> None:
+def list_approvals(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
     """List the calls that wait for your decision; 'approvals show ID' shows one."""
     if context.invoked_subcommand is None:
-        from sestet.cli.opening import run
-
         run(_list(context, as_json))
 
 
 @program.command("show")
 def show(
-    context: typer.Context, question: Annotated[str, _ID], as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, question: Annotated[str, _ID], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
     """Show a call with all of its arguments, why it is asked about, and what was read before."""
-    from sestet.cli.opening import run
-
     run(_show(context, question, as_json))
 
 
@@ -41,17 +48,15 @@ def approve(
     context: typer.Context,
     question: Annotated[str, _ID],
     scope: Annotated[
-        Literal["once", "session", "always"],
+        Scope,
         typer.Option(
             help="For this call alone, or for calls with the same targets in this session or always."
         ),
     ] = "once",
     resume: Annotated[bool, _RESUME] = True,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Approve one exact call; then its turn goes on here."""
-    from sestet.cli.opening import run
-
     raise typer.Exit(run(_decide(context, question, "approve", scope, resume, as_json)))
 
 
@@ -60,19 +65,15 @@ def deny(
     context: typer.Context,
     question: Annotated[str, _ID],
     resume: Annotated[bool, _RESUME] = True,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Deny one exact call; then its turn goes on here, without it."""
-    from sestet.cli.opening import run
-
     raise typer.Exit(run(_decide(context, question, "deny", "once", resume, as_json)))
 
 
 @program.command("grants")
-def grants(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) -> None:
+def grants(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
     """List the standing answers: what you approved for a session or always."""
-    from sestet.cli.opening import run
-
     run(_grants(context, as_json))
 
 
@@ -84,17 +85,10 @@ def revoke(
     ],
 ) -> None:
     """Take back a standing answer."""
-    from sestet.cli.opening import run
-
     run(_revoke(context, number))
 
 
 async def _list(context: typer.Context, as_json: bool) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.question import describe_question, print_questions
-    from sestet.cli.talk.unfinished import open_questions
-
     async with open_app(context) as app:
         questions = open_questions(app)
         if as_json:
@@ -106,10 +100,6 @@ async def _list(context: typer.Context, as_json: bool) -> None:
 
 
 async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.question import describe_question, print_approval
-
     async with open_app(context) as app:
         question = _find(app, wanted)
         if as_json:
@@ -119,20 +109,15 @@ async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
 
 
 async def _decide(
-    context: typer.Context, wanted: str, decision: "Decision", scope: "Scope", resume: bool, as_json: bool
+    context: typer.Context, wanted: str, decision: Decision, scope: Scope, resume: bool, as_json: bool
 ) -> int:
-    from sestet.cli.opening import open_app
-
     async with open_app(context) as app:
         question = _find(app, wanted)
         app.decide(question.id, decision, scope)
         return await _go_on(app, question, as_json) if resume else _say_decided(app, question, as_json)
 
 
-def _say_decided(app: "App", question: "Question", as_json: bool) -> int:
-    from sestet.cli.show.console import print_json
-    from sestet.cli.show.question import describe_question
-
+def _say_decided(app: App, question: Question, as_json: bool) -> int:
     decided = app.approvals.get(question.id) or question
     if as_json:
         print_json(describe_question(decided))
@@ -141,13 +126,7 @@ def _say_decided(app: "App", question: "Question", as_json: bool) -> int:
     return 0
 
 
-async def _go_on(app: "App", question: "Question", as_json: bool) -> int:
-    from sestet.cli.show.console import print_json
-    from sestet.cli.show.describe import describe_turn
-    from sestet.cli.talk.turns import exit_code, finish_plainly, follow_resumed, print_open_questions
-    from sestet.cli.talk.unfinished import open_questions
-    from sestet.core.event import TurnPaused
-
+async def _go_on(app: App, question: Question, as_json: bool) -> int:
     turn = app.journal.turn(question.turn_id)
     assert turn is not None  # a question refers to its turn
     if not as_json:
@@ -160,10 +139,6 @@ async def _go_on(app: "App", question: "Question", as_json: bool) -> int:
 
 
 async def _grants(context: typer.Context, as_json: bool) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.question import describe_grant, print_grants
-
     async with open_app(context) as app:
         found = app.approvals.grants()
         if as_json:
@@ -175,26 +150,10 @@ async def _grants(context: typer.Context, as_json: bool) -> None:
 
 
 async def _revoke(context: typer.Context, number: int) -> None:
-    from sestet.cli.opening import open_app
-
     async with open_app(context) as app:
         app.approvals.revoke(number)
         typer.echo(f"{number}: revoked", err=True)
 
 
-def _find(app: "App", wanted: str) -> "Question":
-    """The question of that name, or the only open one whose name begins so."""
-    from sestet.cli.talk.unfinished import open_questions
-    from sestet.core.errors import PersonError
-
-    questions = open_questions(app)
-    found = [question for question in questions if question.id == wanted]
-    found = found or [question for question in questions if wanted and question.id.startswith(wanted)]
-    if len(found) > 1:
-        names = ", ".join(question.id for question in found)
-        raise PersonError(f"'{wanted}' is the beginning of several questions: {names}")
-    if not found:
-        decided = app.approvals.get(wanted)
-        why = f"is {decided.state}, or its turn has ended" if decided else "does not exist"
-        raise PersonError(f"the question '{wanted}' {why}; 'sestet approvals' lists the open ones")
-    return found[0]
+def _find(app: App, wanted: str) -> Question:
+    return pick_question(app.approvals, open_questions(app), wanted)

@@ -5,7 +5,18 @@ from typing import Annotated
 
 import typer
 
+from sestet.cli.assistant import open_app, run
+from sestet.cli.options import new_program
+from sestet.cli.show.console import print_json
+from sestet.cli.show.turn_summary import describe_turn
+from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
+from sestet.core.event import Event, TurnPaused
+from sestet.services.sessions import open_session
 
+program = new_program()
+
+
+@program.command()
 def ask(
     context: typer.Context,
     message: Annotated[
@@ -24,8 +35,6 @@ def ask(
     ] = False,
 ) -> None:
     """Ask one thing. Only the answer goes to stdout; who is working, to stderr."""
-    from sestet.cli.opening import run
-
     text = sys.stdin.read() if message == ["-"] else " ".join(message)
     if not text.strip():
         raise typer.BadParameter("the message is empty")
@@ -33,13 +42,6 @@ def ask(
 
 
 async def _ask(context: typer.Context, text: str, session: str | None, as_json: bool, can_ask: bool) -> int:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import print_json
-    from sestet.cli.show.describe import describe_turn
-    from sestet.cli.talk.session import open_session
-    from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
-    from sestet.core.event import Event, TurnPaused
-
     async with open_app(context) as app:
         session_id = open_session(app.journal, session)
         warn(app)

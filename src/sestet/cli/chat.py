@@ -1,14 +1,22 @@
 """``sestet chat``: a conversation in the terminal, or line by line through a pipe."""
 
+import signal
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-if TYPE_CHECKING:
-    from sestet.app import App
+from sestet.app import App
+from sestet.cli.assistant import open_app, run
+from sestet.cli.options import new_program
+from sestet.cli.talk.turns import answer_plainly, exit_code, warn
+from sestet.core.event import TurnCancelled
+from sestet.services.sessions import last_session, open_session
+
+program = new_program()
 
 
+@program.command()
 def chat(
     context: typer.Context,
     session: Annotated[
@@ -22,15 +30,14 @@ def chat(
 
     In a pipe, each line of stdin is a message, and only the answers go to stdout.
     """
-    from sestet.cli.opening import load, run
-
     if session is not None and resume:
         raise typer.BadParameter("give --session or --resume, not both")
     first = ""
     if is_at_terminal():
-        from sestet.cli.setting_up.offer import offer_setup
+        # Only a terminal needs rich and prompt_toolkit.
+        from sestet.cli.setup_dialogue import offer_setup
 
-        first = offer_setup(load(context))
+        first = offer_setup(context)
     raise typer.Exit(run(_chat(context, session, resume, first)))
 
 
@@ -39,43 +46,22 @@ def is_at_terminal() -> bool:
 
 
 async def _chat(context: typer.Context, session: str | None, resume: bool, first: str) -> int:
-    from sestet.cli.opening import open_app
-    from sestet.cli.talk.session import last_session, open_session
-
     async with open_app(context) as app:
         app.models.warm_up()
         if resume and (row := last_session(app.journal)):
             session = row.id
         session_id = open_session(app.journal, session)
-        if is_at_terminal():
-            await talk_at_terminal(app, session_id, first)
-            return 0
-        return await talk_in_pipe(app, session_id)
+        if not is_at_terminal():
+            return await talk_in_pipe(app, session_id)
+        from sestet.cli.talk.terminal import talk_at_terminal
+
+        await talk_at_terminal(app, session_id, first)
+        return 0
 
 
-async def talk_at_terminal(app: "App", session_id: str, first: str = "") -> None:
-    """Until the person leaves; ``first`` is a message that they have written already, if any."""
-    from sestet.cli.show.console import open_console
-    from sestet.cli.talk.greeting import greet
-    from sestet.cli.talk.line import PromptLine
-    from sestet.cli.talk.loop import converse
-    from sestet.cli.talk.slash import COMMANDS
-    from sestet.cli.talk.state import Talk
-    from sestet.config import data_directory
-
-    talk = Talk(app, open_console(), session_id)
-    greet(talk)
-    await converse(talk, PromptLine(data_directory(), COMMANDS), first)
-
-
-async def talk_in_pipe(app: "App", session_id: str) -> int:
-    """Until stdin ends; the exit code is that of the last turn."""
-    import signal
-
-    from sestet.cli.talk.turns import answer_plainly, exit_code, warn
-    from sestet.core.event import TurnCancelled
-
-    # While it waits for a line, the program can be interrupted like any other.
+async def talk_in_pipe(app: App, session_id: str) -> int:
+    """Talk until stdin ends; returns the exit code of the last turn."""
+    # While the program waits for a line, Ctrl-C ends it as usual.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     warn(app)
@@ -83,7 +69,7 @@ async def talk_in_pipe(app: "App", session_id: str) -> int:
         if line.strip():
             end = await answer_plainly(app, session_id, line.strip())
             code = exit_code(end)
-            # Whoever presses Ctrl-C does not want the next line to be asked.
+            # Ctrl-C ends the conversation: the next line is not asked.
             if isinstance(end, TurnCancelled):
                 break
     return code

@@ -1,30 +1,27 @@
-"""``sestet config``: the settings that hold, whether a file is right, and what can be set."""
+"""``sestet config``: the settings in force, the check of a settings file, and its schema."""
 
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from rich.text import Text
 
-if TYPE_CHECKING:
-    from sestet.config import Loaded
-    from sestet.core.schema import JsonValue
+from sestet.cli.assistant import load
+from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.config import Loaded, Settings, as_mapping, settings_schema
+from sestet.core.schema import JsonValue
 
-program = typer.Typer(
-    rich_markup_mode=None, help="Show, check and describe the settings.", no_args_is_help=True
-)
+program = new_program("Show, check and describe the settings.")
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 @program.command("show")
-def show(
-    context: typer.Context, as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-) -> None:
-    """Show the settings that hold, and where each comes from. Secrets are masked."""
-    from sestet.cli.opening import load
-    from sestet.cli.show.console import print_json
-
+def show(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
+    """Show the settings in force, and where each comes from. Secrets are masked."""
     loaded = load(context)
     if as_json:
         print_json([{"key": key, "value": value, "source": source} for key, value, source in _rows(loaded)])
@@ -38,31 +35,20 @@ def validate(
     file: Annotated[Path | None, typer.Argument(help="The file; else the one that would be used.")] = None,
 ) -> None:
     """Check a settings file; every problem is listed at once."""
-    from sestet.cli.opening import load
-    from sestet.cli.show.clean import clean
-
     loaded = load(context, file)
-    where = clean(str(loaded.file)) if loaded.file else "no file was found, so the defaults hold"
+    where = clean(str(loaded.file)) if loaded.file else "no file was found, so the defaults apply"
     typer.echo(f"{where}: no problems")
 
 
 @program.command("schema")
 def schema() -> None:
     """Print the JSON Schema of the settings file."""
-    from sestet.cli.show.console import print_json
-    from sestet.config import settings_schema
-
     print_json({"$schema": _DIALECT, "title": "sestet.yaml", **settings_schema()})
 
 
-def _print(loaded: "Loaded") -> None:
-    from rich.text import Text
-
-    from sestet.cli.show.clean import clean, one_line
-    from sestet.cli.show.console import align, open_console, print_line
-
+def _print(loaded: Loaded) -> None:
     console = open_console()
-    file = str(loaded.file) if loaded.file else "no settings file, so the defaults hold"
+    file = str(loaded.file) if loaded.file else "no settings file, so the defaults apply"
     print_line(console, Text(f"# {clean(file)}", style="dim"))
     rows = [
         (
@@ -76,10 +62,8 @@ def _print(loaded: "Loaded") -> None:
         print_line(console, line)
 
 
-def _rows(loaded: "Loaded") -> Iterator[tuple[str, object, str]]:
+def _rows(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
     """Key, value and origin of each setting."""
-    from sestet.config import Settings, as_mapping
-
     defaults = dict(_flatten(as_mapping(Settings())))
     for path, value in _flatten(as_mapping(loaded.settings)):
         source = "default"
@@ -90,7 +74,7 @@ def _rows(loaded: "Loaded") -> Iterator[tuple[str, object, str]]:
         yield ".".join(path), value, source
 
 
-def _flatten(value: "JsonValue", path: tuple[str, ...] = ()) -> "Iterator[tuple[tuple[str, ...], JsonValue]]":
+def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
     if isinstance(value, Mapping) and value:
         for name, item in value.items():
             yield from _flatten(item, (*path, name))

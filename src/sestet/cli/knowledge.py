@@ -1,23 +1,34 @@
-"""``sestet knowledge``: what was saved, learned and ingested, and where each of it came from."""
+"""``sestet knowledge``: saved entries, lessons and documents, each with its origin."""
 
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from sestet.cli.options import LARGEST, LIMIT
-
-if TYPE_CHECKING:
-    from sestet.storage.knowledge import KnowledgeRow, KnowledgeStore
-
-program = typer.Typer(
-    rich_markup_mode=None,
-    help="Knowledge, lessons and documents: read, add, correct, trace and forget them.",
-    no_args_is_help=True,
+from sestet.agents.librarian.knowledge import entry_of
+from sestet.cli.assistant import open_stored, run
+from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, new_program
+from sestet.cli.show.clean import clean
+from sestet.cli.show.console import Watch, open_bar, print_json
+from sestet.cli.show.knowledge import (
+    print_documents,
+    print_entries,
+    print_entry,
+    print_learnings,
+    print_passages,
+    print_saved,
+    print_summary,
+    print_versions,
 )
+from sestet.core.errors import PersonError, ToolError
+from sestet.services.documents.ingestion import IngestionProgress, IngestionSummary
+from sestet.services.library import Embedded, Library
 
-_AS_JSON = typer.Option("--json", help="Print JSON.")
+program = new_program("Knowledge, lessons and documents: read, add, correct, trace and forget them.")
+
 _KEY = typer.Argument(metavar="KEY", help="The entry, by its title.")
 
 
@@ -26,32 +37,23 @@ def list_entries(
     context: typer.Context,
     tag: Annotated[str, typer.Option(metavar="TAG", help="Only entries with this tag.")] = "",
     limit: Annotated[int, LIMIT] = 50,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """List the saved entries, the latest first."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_entries
-    from sestet.storage.knowledge import KnowledgeStore
-
     nothing = "Nothing is saved yet; 'sestet knowledge save KEY TEXT' saves an entry."
     if tag:
-        nothing = "No entry has this tag; 'sestet knowledge list' shows those that there are."
-    with open_storage(context) as storage:
-        rows = KnowledgeStore(storage.database).latest(limit, tag.strip().lower())
-        print_entries(rows, as_json, nothing)
+        nothing = "No entry has this tag; 'sestet knowledge list' shows all entries."
+    with open_stored(context) as data:
+        print_entries(data.library.entries(limit, tag), as_json, nothing)
 
 
 @program.command("show")
 def show(
-    context: typer.Context, key: Annotated[str, _KEY], as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, key: Annotated[str, _KEY], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
-    """Show one entry whole, with where it came from."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_entry
-    from sestet.storage.knowledge import KnowledgeStore
-
-    with open_storage(context) as storage:
-        print_entry(_require(KnowledgeStore(storage.database), key), as_json)
+    """Show one whole entry, with its origin."""
+    with open_stored(context) as data:
+        print_entry(data.library.entry(key), as_json)
 
 
 @program.command("search")
@@ -59,11 +61,9 @@ def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="The words to look for.")],
     limit: Annotated[int, LIMIT] = 5,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Search entries, lessons and documents by words and by meaning, each passage with its source."""
-    from sestet.cli.opening import run
-
     words = " ".join(query).strip()
     if not words:
         raise typer.BadParameter("the query is empty")
@@ -81,41 +81,25 @@ def save(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; may be repeated.")
     ] = None,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Save an entry in your own words; the same KEY again makes a new version."""
-    from sestet.agents.librarian.knowledge import entry_of
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_saved
-    from sestet.core.errors import PersonError, ToolError
-    from sestet.core.label import CLEAN, Origin
-    from sestet.storage.knowledge import KnowledgeStore
-
     text = sys.stdin.read() if content == ["-"] else " ".join(content)
     try:
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
-    with open_storage(context) as storage:
-        row = KnowledgeStore(storage.database).save(
-            entry.key, entry.content, category, Origin("", "", CLEAN), entry.tags
-        )
-        print_saved(row, as_json)
+    with open_stored(context) as data:
+        print_saved(data.library.save(entry.key, entry.content, category, entry.tags), as_json)
 
 
 @program.command("history")
 def history(
-    context: typer.Context, key: Annotated[str, _KEY], as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, key: Annotated[str, _KEY], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
     """Show every version of an entry, the latest first."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_versions
-    from sestet.storage.knowledge import KnowledgeStore
-
-    with open_storage(context) as storage:
-        knowledge = KnowledgeStore(storage.database)
-        row = _require(knowledge, key)
-        print_versions(row, knowledge.history(key), as_json)
+    with open_stored(context) as data:
+        print_versions(data.library.entry(key), data.library.versions(key), as_json)
 
 
 @program.command("undo")
@@ -124,59 +108,31 @@ def undo(
     key: Annotated[str, _KEY],
     to: Annotated[
         int | None,
-        typer.Option(
-            min=1, max=LARGEST, metavar="N", help="Go to this version; else to the one before the present."
-        ),
+        typer.Option(min=1, max=LARGEST, metavar="N", help="Go to this version; else to the previous one."),
     ] = None,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Go back to an earlier version of an entry; none is lost."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_saved
-    from sestet.core.errors import PersonError
-    from sestet.storage.knowledge import KnowledgeStore
-
-    with open_storage(context) as storage:
-        knowledge = KnowledgeStore(storage.database)
-        present = _require(knowledge, key)
-        versions = {version.version: version for version in knowledge.history(key)}
-        wanted = to or versions[present.version].previous
-        if wanted is None:
-            raise PersonError(
-                f"{present.key!r} is at its first version; 'sestet knowledge forget' removes it altogether"
-            )
-        row = knowledge.restore(key, wanted)
-        if row is None:
-            raise PersonError(
-                f"{present.key!r} has no version {wanted}; 'sestet knowledge history' lists them"
-            )
-        print_saved(row, as_json)
+    with open_stored(context) as data:
+        print_saved(data.library.undo(key, to), as_json)
 
 
 @program.command("learnings")
 def learnings(
-    context: typer.Context, limit: Annotated[int, LIMIT] = 50, as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, limit: Annotated[int, LIMIT] = 50, as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
     """List the lessons: what happened, and what helped."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_learnings
-    from sestet.storage.learnings import LearningStore
-
-    with open_storage(context) as storage:
-        print_learnings(LearningStore(storage.database).latest(limit), as_json)
+    with open_stored(context) as data:
+        print_learnings(data.library.lessons(limit), as_json)
 
 
 @program.command("documents")
 def documents(
-    context: typer.Context, limit: Annotated[int, LIMIT] = 200, as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, limit: Annotated[int, LIMIT] = 200, as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
     """List the documents that were ingested."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_documents
-    from sestet.storage.documents import DocumentStore
-
-    with open_storage(context) as storage:
-        print_documents(DocumentStore(storage.database).list(limit), as_json)
+    with open_stored(context) as data:
+        print_documents(data.library.documents(limit), as_json)
 
 
 @program.command("forget")
@@ -189,33 +145,30 @@ def forget(
     document: Annotated[
         str | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")
     ] = None,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Remove an entry with its history, a lesson, or documents: from tables, index, vectors and file."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.console import print_json
-    from sestet.core.errors import PersonError
-    from sestet.services.forgetting import UnwantedEntries, forget_entries
-
     if sum((bool(key), learning is not None, document is not None)) != 1:
         raise typer.BadParameter("name exactly one thing: a KEY, --learning N or --document PATH")
-    with open_storage(context) as storage:
-        path = str(_path(document).absolute()) if document is not None else ""
-        resolved = str(Path(path).resolve()) if path else ""
-        forgotten = forget_entries(storage.database, UnwantedEntries(key, learning, (path, resolved)))
+    with open_stored(context) as data:
+        if document is not None:
+            path = _path(document).absolute()
+            what, forgotten = f"document {str(path)!r}", data.library.forget_documents(path)
+        elif learning is not None:
+            what, forgotten = f"lesson {learning}", data.library.forget_lesson(learning)
+        else:
+            what, forgotten = repr(key), data.library.forget_entry(key)
     if not forgotten.names:
-        what = repr(key) if key else f"lesson {learning}" if learning else f"document {path!r}"
         raise PersonError(f"there is no {what}; see 'sestet knowledge list', 'learnings' and 'documents'")
     if as_json:
         print_json({"forgotten": forgotten.names, "traces_wiped": forgotten.wiped})
         return
-    from sestet.cli.show.clean import clean
-
     for name in forgotten.names:
         typer.echo(f"forgotten: {clean(name)}")
     if not forgotten.wiped:
         typer.echo(
-            "Another Sestet has the file open: traces stay in it until something is forgotten without it.",
+            "Another Sestet has the file open, so the file still holds traces of it. "
+            "The next 'forget' wipes them once that has ended.",
             err=True,
         )
 
@@ -227,49 +180,72 @@ def ingest(
     prune: Annotated[
         bool, typer.Option("--prune", help="Also forget documents below PATH whose files are gone.")
     ] = False,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Read documents (markdown, text, html, pdf, code) to be found again; unchanged files are skipped."""
-    from sestet.cli.ingesting import ingest_paths
-
-    raise typer.Exit(ingest_paths(context, [_path(path) for path in paths], prune, as_json))
+    given = [_path(path) for path in paths]
+    with open_stored(context) as data:
+        try:
+            with open_bar("files", hidden=as_json) as bar:
+                watch = _watching_files(bar) if bar else None
+                summary = data.library.ingest(given, prune=prune, watch=watch)
+            embedded = run(_embed(data.library, as_json))
+        except KeyboardInterrupt:
+            typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json({**_described(summary), "embedding_problem": embedded.problem})
+    else:
+        print_summary(summary)
+        if embedded.problem:
+            typer.echo(f"Found by words alone for now: {clean(embedded.problem)}", err=True)
+    raise typer.Exit(1 if summary.broken else 0)
 
 
 @program.command("embed")
-def embed(context: typer.Context, as_json: Annotated[bool, _AS_JSON] = False) -> None:
+def embed(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
     """Give every passage its vector now; after a change of embedding.provider, all of them anew."""
-    from sestet.cli.ingesting import embed_all
-
-    raise typer.Exit(embed_all(context, as_json))
+    with open_stored(context) as data:
+        if data.settings.embedding.provider == "none":
+            raise PersonError(
+                "embedding.provider is none, so there are no vectors; set it to local or openai"
+            )
+        try:
+            embedded = run(_embed(data.library, as_json))
+        except KeyboardInterrupt:
+            typer.echo("Stopped. The vectors so far are kept; run it again to go on.", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+    if as_json:
+        print_json({"embedded": embedded.done, "embedding_problem": embedded.problem})
+    elif embedded.problem:
+        typer.echo(f"{embedded.done} passages embedded, then: {clean(embedded.problem)}", err=True)
+    else:
+        typer.echo(f"{embedded.done} passages embedded; every passage has its vector.")
+    raise typer.Exit(1 if embedded.problem else 0)
 
 
 async def _search(context: typer.Context, query: str, limit: int, as_json: bool) -> None:
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.knowledge import print_passages
-    from sestet.services.embedding.index import open_embedding
-    from sestet.services.retrieval import Retrieval
-    from sestet.storage.passages import PassageStore
-
-    with open_storage(context) as storage:
-        embedding = open_embedding(storage.settings.embedding, storage.database)
-        retrieval = Retrieval(PassageStore(storage.database), embedding=embedding)
-        found = await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
+    with open_stored(context) as data:
+        found = await data.library.search(query, limit)
     print_passages(found, query, as_json)
 
 
+async def _embed(library: Library, as_json: bool) -> Embedded:
+    with open_bar("vectors", hidden=as_json) as bar:
+        return await library.embed(bar and (lambda done, total: bar(done, total, "")))
+
+
+def _watching_files(bar: Watch) -> Callable[[IngestionProgress], None]:
+    return lambda now: bar(now.done, now.total, now.path.rpartition("/")[2])
+
+
+def _described(summary: IngestionSummary) -> Mapping[str, object]:
+    named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
+    return asdict(summary) | named
+
+
 def _path(given: str) -> Path:
-    """What an unset variable leaves is no path; for ``Path`` it would be the working directory."""
+    """A path; empty text, as an unset variable leaves it, is an error and not the working directory."""
     if not given.strip():
         raise typer.BadParameter("the path is empty; write . for the working directory")
     return Path(given)
-
-
-def _require(knowledge: "KnowledgeStore", key: str) -> "KnowledgeRow":
-    from sestet.core.errors import PersonError
-    from sestet.core.schema import suggest
-
-    row = knowledge.get(key)
-    if row is None:
-        known = [other.key for other in knowledge.latest(1_000)]
-        raise PersonError(f"there is no entry {key!r}{suggest(key, known)}")
-    return row

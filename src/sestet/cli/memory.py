@@ -1,96 +1,93 @@
-"""``sestet memory``: what is remembered, to be read, corrected, traced and deleted."""
+"""``sestet memory``: remembered facts, observations and reflections, to be read, corrected and deleted."""
 
 import os
 import sys
+from collections.abc import Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from rich.console import Console
+from rich.text import Text
 
-from sestet.cli.options import LIMIT
+from sestet.cli.assistant import open_stored
+from sestet.cli.options import AS_JSON, LIMIT, new_program
+from sestet.cli.show.clean import clean, escape_json, one_line
+from sestet.cli.show.console import align, open_console, print_json, print_line, written_day, written_time
+from sestet.core.errors import PersonError
+from sestet.data import WorkSum
+from sestet.services.forgetting import ForgottenMemory
+from sestet.services.memory.catalog import MemoryItem
+from sestet.services.memory.import_export import describe_item, export_lines
 
-program = typer.Typer(
-    rich_markup_mode=None, no_args_is_help=True, help="Read, correct, trace and delete what is remembered."
-)
+program = new_program("Read, correct, trace and delete what is remembered.")
 
-_AS_JSON = typer.Option("--json", help="Print JSON.")
 _ID = typer.Argument(metavar="ID", help="m3 is a fact, o3 an observation, r3 a reflection.")
+_TEXT_WIDTH = 100
+#: A narrow screen cuts off the origin of a row before its text.
+_LEAST_TEXT = 45
+#: The other columns beside it.
+_REST_WIDTH = 72
 
 
 @program.command("list")
 def list_items(
     context: typer.Context,
     sort: Annotated[
-        Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only these.")
+        Literal["fact", "observation", "reflection"] | None, typer.Option(help="Only rows of this kind.")
     ] = None,
-    session: Annotated[str, typer.Option(metavar="ID", help="Only those of one session.")] = "",
+    session: Annotated[str, typer.Option(metavar="ID", help="Only rows of this session.")] = "",
     limit: Annotated[int, LIMIT] = 50,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """List what is remembered, the latest first, each row with where it came from."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.memory import print_items, print_work
-    from sestet.services.memory.catalog import MemoryCatalog
-
-    with open_storage(context) as (_, database):
-        nothing = "Nothing that is remembered fits." if sort or session else "Nothing is remembered yet."
-        print_items(MemoryCatalog(database).items(limit, sort, session), as_json, nothing)
+    """List the remembered rows, the latest first, each with its origin."""
+    with open_stored(context) as data:
+        nothing = "No remembered row fits." if sort or session else "Nothing is remembered yet."
+        _print_items(data.memory.items(limit, sort, session), as_json, nothing)
         if not as_json:
-            print_work(database)
+            _print_work(data.observing())
 
 
 @program.command("show")
 def show_item(
-    context: typer.Context, item: Annotated[str, _ID], as_json: Annotated[bool, _AS_JSON] = False
+    context: typer.Context, item: Annotated[str, _ID], as_json: Annotated[bool, AS_JSON] = False
 ) -> None:
-    """Show one row whole: its text, where it came from, what it rests on and what became of it."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.memory import print_item
-    from sestet.services.memory.catalog import MemoryCatalog
-
-    with open_storage(context) as (_, database):
-        print_item(MemoryCatalog(database).require(item), as_json)
+    """Show one whole row: its text, its origin, the rows it rests on and those that replaced it."""
+    with open_stored(context) as data:
+        _print_item(data.memory.require(item), as_json)
 
 
 @program.command("search")
 def search(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="WORDS...", help="What the rows are about.")],
+    query: Annotated[list[str], typer.Argument(metavar="WORDS...", help="Words of the rows to find.")],
     limit: Annotated[int, LIMIT] = 10,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Find what is remembered by its words; facts that were replaced are left out."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.memory import print_items
-    from sestet.services.memory.catalog import MemoryCatalog
-
+    """Find remembered rows by their words; replaced facts are left out."""
     words = " ".join(query).strip()
     if not words:
         raise typer.BadParameter("the query is empty")
-    with open_storage(context) as (_, database):
-        found = MemoryCatalog(database).find(words, limit)
-        print_items(found, as_json, "Nothing that is remembered has these words.")
+    with open_stored(context) as data:
+        found = data.memory.find(words, limit)
+        _print_items(found, as_json, "No remembered row has these words.")
 
 
 @program.command("edit")
 def edit(
     context: typer.Context,
     item: Annotated[str, _ID],
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it shall say.")] = "",
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The new text.")] = "",
     restore: Annotated[
-        bool, typer.Option("--restore", help="Let a fact count again that a later one has replaced.")
+        bool, typer.Option("--restore", help="Restore a fact that a later one has replaced.")
     ] = False,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Correct a row in your own words, or restore a fact that was replaced."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.memory import print_item
-    from sestet.services.memory.catalog import MemoryCatalog
-
-    with open_storage(context) as (_, database):
-        ledger = MemoryCatalog(database)
-        print_item(ledger.restore(item) if restore and not text else ledger.edit(item, text), as_json)
+    with open_stored(context) as data:
+        edited = data.memory.restore(item) if restore and not text else data.memory.edit(item, text)
+        _print_item(edited, as_json)
 
 
 @program.command("forget")
@@ -100,43 +97,33 @@ def forget(
     everywhere: Annotated[
         bool,
         typer.Option(
-            "--everywhere", help="Also blank the turn in which it was said, and its words elsewhere."
+            "--everywhere", help="Also blank the turn in which you said it, and the same words elsewhere."
         ),
     ] = False,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Remove a row for good, with what was made of it, from every index and from the file."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.memory import print_forgotten
-    from sestet.services.forgetting import Forgetting
-
-    with open_storage(context) as (_, database):
-        forgetting = Forgetting(database)
-        done = forgetting.forget(item, everywhere=everywhere)
-        print_forgotten(done, forgetting.scrub(), as_json)
+    """Remove a row for good, with every row made from it, from all indexes and from the file."""
+    with open_stored(context) as data:
+        done = data.forgetting.forget(item, everywhere=everywhere)
+        _print_forgotten(done, data.forgetting.scrub(), as_json)
 
 
 @program.command("export")
 def export(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where to write; else to the standard output.")
+        Path | None, typer.Argument(metavar="FILE", help="The file to write; else stdout.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines, as without it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="No effect: it prints JSON lines anyway.")] = False,
 ) -> None:
     """Write everything that is remembered as JSON lines."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.clean import escape_json
-    from sestet.services.memory.catalog import MemoryCatalog
-    from sestet.services.memory.import_export import export_lines
-
-    with open_storage(context) as (_, database):
-        lines = [escape_json(line) for line in export_lines(MemoryCatalog(database))]
+    with open_stored(context) as data:
+        lines = [escape_json(line) for line in export_lines(data.memory)]
     if file is None:
         for line in lines:
             typer.echo(line)
         return
-    # It holds private things: for its owner alone, and never in the place of another file.
+    # An export is private: only its owner can read it, and it replaces no other file.
     with _new_private_file(file) as stream:
         stream.writelines(f"{line}\n" for line in lines)
     typer.echo(f"{len(lines)} row{'' if len(lines) == 1 else 's'} in {file}", err=True)
@@ -145,21 +132,16 @@ def export(
 @program.command("import")
 def import_file(
     context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - is the input.")],
-    as_json: Annotated[bool, _AS_JSON] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - reads stdin.")],
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
-    from sestet.cli.opening import open_storage
-    from sestet.cli.show.console import print_json
-    from sestet.core.errors import PersonError
-    from sestet.services.memory.import_export import import_lines
-
     try:
         lines = sys.stdin.readlines() if str(file) == "-" else file.read_text("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
-    with open_storage(context) as (_, database):
-        done = import_lines(database, lines)
+    with open_stored(context) as data:
+        done = data.import_memory(lines)
     if as_json:
         print_json(done._asdict())
     else:
@@ -167,10 +149,121 @@ def import_file(
 
 
 def _new_private_file(file: Path) -> TextIOWrapper:
-    from sestet.core.errors import PersonError
-
     try:
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     except FileExistsError as error:
         raise PersonError(f"'{file}' is there already; name another file, or remove it") from error
     return open(descriptor, "w", encoding="utf-8")
+
+
+def _print_items(items: Sequence[MemoryItem], as_json: bool, nothing: str) -> None:
+    """One line for each row, with its origin."""
+    if as_json:
+        print_json([describe_item(item) for item in items])
+        return
+    if not items:
+        typer.echo(nothing, err=True)
+        return
+    console = open_console()
+    width = min(_TEXT_WIDTH, max(_LEAST_TEXT, console.width - _REST_WIDTH))
+    table = [
+        (
+            Text(item.id, style="bold"),
+            Text(written_day(item.at), style="dim"),
+            Text(_trust(item), style="yellow" if item.label.untrusted else "dim"),
+            Text(one_line(item.text, width) + _fate(item), style="" if item.counts else "strike"),
+            Text(one_line(_origin(item), 60), style="dim"),
+            Text(clean(item.made_by), style="dim"),
+        )
+        for item in items
+    ]
+    for line in align(table):
+        print_line(console, line)
+
+
+def _print_item(item: MemoryItem, as_json: bool) -> None:
+    """One whole row."""
+    if as_json:
+        print_json(describe_item(item))
+        return
+    console = open_console()
+    console.print(Text(clean(item.text)))
+    facts = {
+        "id": f"{item.id}, {item.sort}{f' of level {item.level}' if item.level else ''}",
+        "from": _origin(item),
+        "day": written_time(item.at),
+        "by": item.made_by,
+        "label": _label(item),
+        "replaces" if item.sort == "fact" else "rests on": ", ".join(item.rests_on),
+        "replaced by" if item.sort == "fact" else "covered by": ", ".join(item.used_by),
+    }
+    for name, value in facts.items():
+        if value:
+            console.print(Text.assemble((f"  {name:12}", "dim"), clean(value)))
+
+
+def _print_forgotten(done: ForgottenMemory, scrubbed: bool, as_json: bool) -> None:
+    """What was removed, and what still holds it."""
+    if as_json:
+        print_json(
+            {
+                "forgotten": [done.item.id, *done.with_it],
+                "counts_again": done.counts_again,
+                "still_said": done.still_said,
+                "scrubbed": scrubbed,
+            }
+        )
+        return
+    console = open_console(stderr=True)
+    _say(console, f"{done.item.id}: forgotten")
+    if done.with_it:
+        _say(console, f"with it, since they came from the same words: {', '.join(done.with_it)}")
+    for name in done.counts_again:
+        _say(console, f"{name}, which it had replaced, counts again")
+    if done.still_said:
+        where = _origin(done.item)
+        _say(console, f"the conversation still holds what was said ({where}); --everywhere blanks that too")
+    if not scrubbed:
+        _say(
+            console,
+            "another process has the file open: traces stay in the file until it ends",
+        )
+
+
+def _print_work(done: WorkSum) -> None:
+    """How often observing and reflecting ran, and what they used."""
+    if not done.runs:
+        return
+    tokens = done.usage.input_tokens + done.usage.output_tokens
+    dollars = f", {done.usage.nano_dollars / 1e9:.4f} dollars" if done.usage.nano_dollars else ""
+    times = "once" if done.runs == 1 else f"{done.runs} times"
+    text = f"observed and reflected {times}, {tokens:,} tokens{dollars}"
+    typer.echo(
+        f"\n{text}{f'; the last time failed: {clean(done.problem)}' if done.problem else ''}", err=True
+    )
+
+
+def _say(console: Console, text: str) -> None:
+    console.print(Text(clean(text)))
+
+
+def _origin(item: MemoryItem) -> str:
+    if not item.session_id:
+        return "several sessions" if item.sort == "reflection" else "no session"
+    return f"session {item.session_id}{f', turn {item.turn_number}' if item.turn_number else ''}"
+
+
+def _trust(item: MemoryItem) -> str:
+    return "untrusted" if item.label.untrusted else "yours"
+
+
+def _label(item: MemoryItem) -> str:
+    flags = [name for name in ("untrusted", "private") if getattr(item.label, name)]
+    sources = f", read before: {', '.join(item.label.sources)}" if item.label.sources else ""
+    return f"{' and '.join(flags) or 'none'}{sources}"
+
+
+def _fate(item: MemoryItem) -> str:
+    if not item.used_by:
+        return ""
+    return f" ({'replaced by' if item.sort == 'fact' else 'in'} {', '.join(item.used_by)})"

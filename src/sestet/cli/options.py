@@ -1,7 +1,20 @@
-"""Options that several commands have, and the numbers that they take."""
+"""Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import typer
 
-#: No number in the database is larger.
-LARGEST = 2**63 - 1
 LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
+AS_JSON = typer.Option("--json", help="Print JSON.")
+#: The largest number that SQLite stores.
+LARGEST = 2**63 - 1
+#: The exit code of a program that Ctrl-C stopped, as shells have it.
+INTERRUPTED = 130
+
+
+def new_program(group_help: str = "") -> typer.Typer:
+    """The ``program`` of a command's module, with plain help and no completion.
+
+    A group that does nothing by itself has its help here; any other command has it in its function.
+    """
+    if not group_help:
+        return typer.Typer(rich_markup_mode=None, add_completion=False)
+    return typer.Typer(help=group_help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)

@@ -1,64 +1,88 @@
-"""The program's commands and the options that stand before them."""
+"""The program: the table of its commands, and the options that stand before a command."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from sestet.cli import (
-    agents,
-    approvals,
-    ask,
-    chat,
-    config,
-    doctor,
-    evals,
-    graph,
-    knowledge,
-    memory,
-    models,
-    prompt,
-    route,
-    sessions,
-    setup,
-)
+from sestet import __version__
+
+
+class Entry(NamedTuple):
+    """A command in the table: its module, which has a ``program``, and its line in ``sestet --help``."""
+
+    module: str
+    help: str
+
+
+#: Every command, in the order of the help. A module is imported when its command is run.
+COMMANDS = {
+    "chat": Entry("chat", "Talk with the assistant."),
+    "ask": Entry("ask", "Ask one thing."),
+    "setup": Entry(
+        "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
+    ),
+    "agents": Entry("agents", "Show the agents and who owns which tool."),
+    "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
+    "route": Entry("route", "Show which specialist a request goes to, and why."),
+    "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
+    "sessions": Entry("sessions", "List the conversations; 'sessions show ID' shows one."),
+    "knowledge": Entry(
+        "knowledge", "Knowledge, lessons and documents: read, add, correct, trace and forget them."
+    ),
+    "memory": Entry("memory", "Read, correct, trace and delete what is remembered."),
+    "approvals": Entry(
+        "approvals", "List the calls that wait for your decision; 'approvals show ID' shows one."
+    ),
+    "graph": Entry(
+        "graph", "Look at the knowledge graph, correct it, and decide on what was found in saved texts."
+    ),
+    "models": Entry(
+        "models", "Fetch and choose models that run on this machine, without a key and without a server."
+    ),
+    "config": Entry("config", "Show, check and describe the settings."),
+    "eval": Entry("evals", "Try the routing and the choice of tools on test sets; compare two runs."),
+}
+
+
+class LazyCommand(TyperCommand):
+    """A command whose module is imported when it is run, so that the help of the program needs none."""
+
+    def __init__(self, name: str, entry: Entry) -> None:
+        super().__init__(name, help=entry.help)
+        self._module = entry.module
+
+    def load(self) -> TyperCommand | TyperGroup:
+        """The command itself, with its options and subcommands."""
+        program: typer.Typer = import_module(f"sestet.cli.{self._module}").program
+        return cast("TyperCommand | TyperGroup", get_command(program))
+
+    # The group runs the command of the context that this returns. Any: typer's class Context is private.
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        return self.load().make_context(info_name, args, parent, **extra)
+
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
-program = typer.Typer(
+_starter = typer.Typer(
     name="sestet",
     help="A self-hosted assistant: one orchestrator that talks with you, and specialists that do the work.",
     epilog="Start with: sestet chat",
     rich_markup_mode=None,
     add_completion=False,
-    pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-program.command("chat")(chat.chat)
-program.command("ask")(ask.ask)
-program.command("setup")(setup.setup)
-program.command("agents")(agents.agents)
-program.command("prompt")(prompt.prompt)
-program.command("route")(route.route)
-program.add_typer(sessions.program, name="sessions")
-program.add_typer(knowledge.program, name="knowledge")
-program.add_typer(memory.program, name="memory")
-program.add_typer(approvals.program, name="approvals")
-program.add_typer(graph.program, name="graph")
-program.add_typer(models.program, name="models")
-program.add_typer(config.program, name="config")
-program.add_typer(evals.program, name="eval")
-program.command("doctor")(doctor.doctor)
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        from sestet import __version__
-
         typer.echo(f"sestet {__version__}")
         raise typer.Exit
 
 
-@program.callback(invoke_without_command=True)
+@_starter.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
     config: Annotated[
@@ -74,14 +98,23 @@ def start(
         typer.echo(context.get_help())
 
 
+def build_program() -> TyperGroup:
+    """The program with every command of the table."""
+    program = get_command(_starter)
+    assert isinstance(program, TyperGroup)  # it has a callback
+    for name, entry in COMMANDS.items():
+        program.add_command(LazyCommand(name, entry))
+    return program
+
+
 def put_config_first(arguments: list[str]) -> list[str]:
-    """Let ``--config FILE`` stand after the command as well: people write it there."""
+    """Move ``--config FILE`` before the command: people also write it after."""
     end = arguments.index("--") if "--" in arguments else len(arguments)
     for position, argument in enumerate(arguments[:end]):
         if argument == "--config" or argument.startswith("--config="):
             length = 1 if "=" in argument else 2
             if position + length > end:
-                # Alone, so that the parser says what is missing.
+                # Without its file: the parser reports what is missing.
                 return [argument]
             found = arguments[position : position + length]
             return [*found, *arguments[:position], *arguments[position + length :]]

@@ -1,27 +1,29 @@
-"""``sestet prompt``: what an agent is told."""
+"""``sestet prompt``: the prompt of an agent."""
 
 from typing import Annotated
 
 import typer
 
+from sestet.cli.assistant import open_app, run
+from sestet.cli.options import new_program
+from sestet.cli.show.clean import clean
+from sestet.core.agent import normalise_name
+from sestet.core.errors import PersonError
+from sestet.core.schema import suggest
 
+program = new_program()
+
+
+@program.command()
 def prompt(
     context: typer.Context,
     agent: Annotated[str, typer.Option(metavar="NAME", help="A specialist; else the orchestrator.")] = "",
 ) -> None:
-    """Print what an agent is told: its prompt, as the model gets it."""
-    from sestet.cli.opening import run
-
+    """Print an agent's prompt, as its model gets it."""
     run(_prompt(context, agent))
 
 
 async def _prompt(context: typer.Context, name: str) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.clean import clean
-    from sestet.core.agent import normalise_name
-    from sestet.core.errors import PersonError
-    from sestet.core.schema import suggest
-
     async with open_app(context) as app:
         root = app.root
         agent = root if normalise_name(name) in ("", normalise_name(root.name)) else root.sub_agent(name)
@@ -30,5 +32,5 @@ async def _prompt(context: typer.Context, name: str) -> None:
             near = suggest(name, names) or f"; there are {', '.join(names)}"
             raise PersonError(f"there is no agent '{name}'{near}")
         if agent.remote is not None:
-            raise PersonError(f"'{agent.name}' lives elsewhere: its prompt is its own")
+            raise PersonError(f"'{agent.name}' is a remote agent: its prompt is not known here")
         typer.echo(clean(agent.instruction).rstrip("\n"))

@@ -1,24 +1,38 @@
-"""``sestet route``: whose work a request is, and why."""
+"""``sestet route``: the specialist that a request goes to, with the reasons of the embedded router."""
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
+from rich.console import Console
+from rich.text import Text
+
+from sestet.api import default_specs
+from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, open_console, print_json
+from sestet.core.agent import Agent, AgentSpec
+from sestet.models.router import DIRECT, Explanation, Router, open_router
+from sestet.orchestration.routing import render_entry
+
+program = new_program()
+
+_BAR = 24
+#: The weight from which on a word is worth a line.
+_LEAST_EVIDENCE = 0.05
+_MOST_EVIDENCE = 8
 
 
+@program.command()
 def route(
     request: Annotated[
-        list[str], typer.Argument(metavar="REQUEST...", help="What would be asked; - reads it from stdin.")
+        list[str], typer.Argument(metavar="REQUEST...", help="The request; - reads it from stdin.")
     ],
     light: Annotated[bool, typer.Option("--light", help="Leave the sentence encoder out.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Explain whose work a request is. Only the embedded router is asked, and nothing is done."""
-    from sestet.api import default_specs
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.route import describe_route, print_route
-    from sestet.models.router import open_router
-
+    """Show which specialist a request goes to, and why. Only the embedded router runs."""
     text = sys.stdin.read() if request == ["-"] else " ".join(request)
     if not text.strip():
         raise typer.BadParameter("the request is empty")
@@ -29,3 +43,88 @@ def route(
         print_json(describe_route(explanation, router, specs))
     else:
         print_route(open_console(), explanation, router, specs)
+
+
+def print_route(
+    console: Console, explanation: Explanation, router: Router, specs: Sequence[AgentSpec]
+) -> None:
+    """The route and everything that it rests on."""
+    route = explanation.route
+    sure = "sure" if route.sure else "not sure"
+    console.print(Text.assemble((route.agent, "bold"), f"  {route.confidence:.1%}, {sure}"))
+    _print_section(console, "Scores", (_score(name, score) for name, score in route.scores.items()))
+    evidence = [one for one in explanation.evidence if abs(one.weight) >= _LEAST_EVIDENCE][:_MOST_EVIDENCE]
+    _print_section(
+        console,
+        f"Evidence for {route.agent}: what each word adds",
+        ((Text(f"{one.weight:+.2f}"), Text(clean(one.feature))) for one in evidence),
+    )
+    _print_section(
+        console,
+        "Nearest examples",
+        ((Text(example.agent), Text(one_line(example.request, 100))) for example in explanation.nearest),
+    )
+    if len(explanation.parts) > 1:
+        parts = ((Text(part.agent), Text(one_line(part.text, 100))) for part in explanation.parts)
+        _print_section(console, "Parts", parts)
+    console.print(Text(f"\n{_decision(explanation)}"), soft_wrap=True)
+    if entry := _entry(route.agent, specs):
+        console.print(Text(f"\n{entry}", style="dim"), soft_wrap=True)
+    console.print(Text(f"\n{_variant(router)}", style="dim"), soft_wrap=True)
+
+
+def describe_route(explanation: Explanation, router: Router, specs: Sequence[AgentSpec]) -> dict[str, object]:
+    """The same as JSON."""
+    route = explanation.route
+    return {
+        "agent": route.agent,
+        "confidence": route.confidence,
+        "sure": route.sure,
+        "threshold": router.threshold,
+        "variant": router.variant,
+        "scores": dict(route.scores),
+        "evidence": [one._asdict() for one in explanation.evidence],
+        "features": [one._asdict() for one in route.evidence],
+        "nearest": [{"agent": one.agent, "request": one.request} for one in explanation.nearest],
+        "parts": [part._asdict() for part in explanation.parts],
+        "shown": _entry(route.agent, specs),
+    }
+
+
+def _score(name: str, score: float) -> tuple[Text, ...]:
+    return Text(name), Text(f"{score:6.1%}"), Text("█" * round(score * _BAR), style="cyan")
+
+
+def _print_section(console: Console, title: str, rows: Iterable[tuple[Text, ...]]) -> None:
+    lines = align(rows)
+    if lines:
+        console.print(Text(f"\n{title}", style="bold"))
+        for line in lines:
+            console.print(Text("  ").append_text(line), no_wrap=True, overflow="ellipsis")
+
+
+def _decision(explanation: Explanation) -> str:
+    """What happens with this request, by the setting ``agent.fastRoute``."""
+    route = explanation.route
+    if route.sure and route.agent != DIRECT:
+        return (
+            f"With agent.fastRoute on, {route.agent} gets this request at once. "
+            "Without it, the orchestrator's model decides. It reads this about the specialist:"
+        )
+    if len(explanation.parts) > 1:
+        return "Several parts: the orchestrator's model decides who does what, in which order."
+    if route.agent == DIRECT:
+        return "No specialist is needed: the orchestrator's model answers."
+    return "Not sure enough to skip the orchestrator: its model decides. It reads this about the specialist:"
+
+
+def _entry(name: str, specs: Sequence[AgentSpec]) -> str:
+    spec = next((spec for spec in specs if spec.name == name), None)
+    if spec is None:
+        return ""
+    return render_entry(Agent(spec.name, spec.description), spec, [spec.name for spec in specs])
+
+
+def _variant(router: Router) -> str:
+    text = f"Judged by {router.variant}; sure from {router.threshold:.1%} on."
+    return f"{text} {router.missing}: pip install '.[router]' in the clone" if router.missing else text

@@ -1,46 +1,42 @@
-"""``sestet sessions``: the conversations, and what happened in one."""
+"""``sestet sessions``: the list of conversations, and the turns of one."""
 
 from typing import Annotated
 
 import typer
 
-from sestet.cli.options import LIMIT
+from sestet.cli.assistant import open_app, run
+from sestet.cli.options import AS_JSON, LIMIT, new_program
+from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.history import print_sessions, print_turns
+from sestet.cli.show.turn_summary import describe_turn
+from sestet.cli.talk.unfinished import open_questions
+from sestet.services.sessions import read_turns, require_session
 
-program = typer.Typer(rich_markup_mode=None)
-
-_AS_JSON = typer.Option("--json", help="Print JSON.")
+program = new_program()
 
 
 @program.callback(invoke_without_command=True)
 def list_sessions(
     context: typer.Context,
-    as_json: Annotated[bool, _AS_JSON] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
     limit: Annotated[int, LIMIT] = 20,
 ) -> None:
     """List the conversations; 'sessions show ID' shows one."""
     if context.invoked_subcommand is None:
-        from sestet.cli.opening import run
-
         run(_list(context, as_json, limit))
 
 
 @program.command("show")
 def show_session(
     context: typer.Context,
-    session: Annotated[str, typer.Argument(metavar="ID", help="The session, or what stands after its dash.")],
-    as_json: Annotated[bool, _AS_JSON] = False,
+    session: Annotated[str, typer.Argument(metavar="ID", help="The session, or the part after its dash.")],
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Show a conversation with its agents and their tool calls."""
-    from sestet.cli.opening import run
-
     run(_show(context, session, as_json))
 
 
 async def _list(context: typer.Context, as_json: bool, limit: int) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.history import print_sessions
-
     async with open_app(context) as app:
         rows = app.journal.sessions(limit)
         if as_json:
@@ -52,13 +48,6 @@ async def _list(context: typer.Context, as_json: bool, limit: int) -> None:
 
 
 async def _show(context: typer.Context, wanted: str, as_json: bool) -> None:
-    from sestet.cli.opening import open_app
-    from sestet.cli.show.console import open_console, print_json
-    from sestet.cli.show.describe import describe_turn
-    from sestet.cli.show.history import print_turns, read_turns
-    from sestet.cli.talk.session import require_session
-    from sestet.cli.talk.unfinished import open_questions
-
     async with open_app(context) as app:
         row = require_session(app.journal, wanted)
         turns = read_turns(app.journal, row.id)

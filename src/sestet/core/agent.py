@@ -92,6 +92,8 @@ class Agent(Record):
     sub_agents: tuple["Agent", ...] = ()
     remote: RemotePeer | None = None
     exclusive: bool = False
+    #: The description without the list of what its tools can do, for a person who sees the tools anyway.
+    summary: str = ""
 
     def sub_agent(self, name: str) -> "Agent | None":
         """The sub-agent with this name; case, spaces and punctuation do not count."""

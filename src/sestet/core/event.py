@@ -186,12 +186,13 @@ class TurnFinished(_Stamped):
 
 
 class TurnFailed(_Stamped):
-    """The turn ended without a reply; ``text`` says so to the person."""
+    """The turn ended without a reply; ``text`` says so to the person, ``detail`` is the bare reason."""
 
     kind: ClassVar[Literal["turn_failed"]] = "turn_failed"
     cause: str
     text: str
     label: Label
+    detail: str = ""
 
 
 class TurnCancelled(_Stamped):

@@ -105,7 +105,9 @@ def _build_specialist(
     own = shorten(spec.instruction) if config.prompt_profile == "compact" else spec.instruction.strip()
     instruction = f"{own}\n\n{fragments.strip()}\n".lstrip()
     adapted = _adapt(tools, spec.name, config.adapt_tool)
-    return Agent(spec.name, description, instruction, adapted, exclusive=spec.exclusive)
+    return Agent(
+        spec.name, description, instruction, adapted, exclusive=spec.exclusive, summary=spec.description
+    )
 
 
 def _adapt(tools: Iterable[Tool], agent_name: str, adapt_tool: AdaptTool) -> tuple[Tool, ...]:

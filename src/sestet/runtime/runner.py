@@ -169,7 +169,7 @@ class Runner:
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            end = TurnFailed(turn.stamp(root), "timeout", _apology(cause), run.label if run else CLEAN)
+            end = _failed(turn.stamp(root), "timeout", cause, run.label if run else CLEAN)
         except asyncio.CancelledError:
             end = TurnCancelled(turn.stamp("user"))
         except StorageError as error:
@@ -183,7 +183,7 @@ class Runner:
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
         cause = whole(f"something went wrong inside Sestet: {told(bug)}")
-        return TurnFailed(turn.stamp(self._root.name), "failed", _apology(cause), label)
+        return _failed(turn.stamp(self._root.name), "failed", cause, label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Record the end for a task that was ended from outside, or before its first step."""
@@ -221,7 +221,7 @@ class Runner:
         stamp = turn.stamp(self._root.name)
         if outcome.kind == "paused":
             return TurnPaused(stamp, tuple(turn.waiting_for))
-        return TurnFailed(stamp, outcome.kind, _apology(outcome.cause or outcome.kind), run.label)
+        return _failed(stamp, outcome.kind, outcome.cause or outcome.kind, run.label)
 
 
 def require_usable(session_id: str, text: str) -> None:
@@ -247,6 +247,7 @@ async def _stop(task: asyncio.Task[None]) -> None:
         raise cancelled
 
 
-def _apology(cause: str) -> str:
-    """The text for the person when there is no reply."""
-    return f"I could not answer: {cause.rstrip('.')}."
+def _failed(stamp: Stamp, kind: str, detail: str, label: Label) -> TurnFailed:
+    """The end of a turn without a reply, with a sentence for the person and the bare reason."""
+    detail = detail.rstrip(".")
+    return TurnFailed(stamp, kind, f"I could not answer: {detail}.", label, detail)

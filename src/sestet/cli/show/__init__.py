@@ -1,1 +1,1 @@
-"""What is printed, and how it is made harmless first."""
+"""Drawing: what the commands print, with dangerous characters removed."""

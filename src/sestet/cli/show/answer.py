@@ -1,33 +1,18 @@
-"""How a turn ended: the answer, or why there is none."""
+"""The end of a turn on the terminal: the answer, or why there is none."""
 
-from typing import ClassVar, TypeAlias, assert_never
+from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
-from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished, TurnPaused
-
-#: The events with which a turn ends, for good or until a decision.
-End: TypeAlias = TurnFinished | TurnFailed | TurnCancelled | TurnPaused
-
-
-def last_words(end: End) -> str:
-    """What is said to the person when a turn has ended so."""
-    match end:
-        case TurnFinished() | TurnFailed():
-            return end.text
-        case TurnCancelled():
-            return "Stopped."
-        case TurnPaused():
-            return "This turn waits for your decision."
-        case _:
-            assert_never(end)
+from sestet.cli.show.turn_summary import End, last_words
+from sestet.core.event import TurnFailed, TurnFinished
 
 
 def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "") -> None:
-    """The last words of a turn. ``unfinished`` is what had been said when it was stopped."""
+    """The last words of a turn. ``unfinished`` is the text that was streamed before it was stopped."""
     console.print()
     if isinstance(end, TurnFinished):
         print_answer(console, end.text, markdown=markdown)
@@ -42,9 +27,9 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
 
 
 def print_answer(console: Console, text: str, *, markdown: bool) -> None:
-    """An agent's words. What is no Markdown is left as it stands."""
+    """An agent's answer, drawn as Markdown or as plain text."""
     if markdown:
-        # An address is written out beside its words: a link that hides where it leads is a trap.
+        # Without hyperlinks the address stands beside its words: a link that hides its address is a trap.
         console.print(_Harmless(_Document(clean(text), code_theme="ansi_dark", hyperlinks=False)))
     else:
         console.print(Text(clean(text)))
@@ -69,7 +54,7 @@ class _Document(Markdown):
 
 
 class _Harmless:
-    """Cleans what another renderable makes: Markdown turns ``&#8238;`` into the character itself."""
+    """Cleans the output of another renderable: Markdown turns ``&#8238;`` into the character itself."""
 
     def __init__(self, renderable: RenderableType) -> None:
         self._renderable = renderable

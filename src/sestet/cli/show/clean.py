@@ -12,9 +12,9 @@ _SEQUENCE = re.compile(
 _LINE_END = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 
 _CONTROL = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))
-# Marks that turn the writing direction: with them a text reads otherwise than it is.
+# Marks that turn the writing direction: they make a text read differently from its characters.
 _BIDI = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-# Characters that nobody sees and a model still reads.
+# Characters that a person cannot see and a model still reads.
 _INVISIBLE = (*range(0x206A, 0x2070), 0xFEFF, *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 _LONE_SURROGATES = range(0xD800, 0xE000)
 
@@ -22,12 +22,12 @@ _TABLE: dict[int, int | None] = {
     **dict.fromkeys((*_CONTROL, *_BIDI, *_INVISIBLE), None),
     **dict.fromkeys(_LONE_SURROGATES, 0xFFFD),
 }
-# They count as printable, and show nothing.
+# Characters that count as printable and show nothing.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
     "\ufe00-\ufe0f\U0001d159\U000e0100-\U000e01ef]"
 )
-# An escape that stood in the text itself must not look like one of ours.
+# A text that looks like one of our escapes is escaped itself.
 _LOOKALIKE = re.compile(r"<(?=U\+[0-9A-F]{4,6}>)")
 _DANGEROUS = re.compile("[\u2028\u2029" + "".join(map(re.escape, map(chr, _TABLE))) + "]")
 
@@ -38,13 +38,13 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str, width: int) -> str:
-    """The text as one line of at most so many characters."""
+    """The text as one line of at most ``width`` characters."""
     line = " ".join(clean(text).split())
     return line if len(line) <= width else line[: width - 1].rstrip() + "…"
 
 
 def reveal(text: str) -> str:
-    """The text with everything that nobody would see written out, as in ``<U+202E>``; only line ends stay.
+    """The text with every invisible character written out, as in ``<U+202E>``; only line ends stay.
 
     Nothing is lost: two texts that differ are shown differently.
     """

@@ -1,26 +1,33 @@
-"""The ways out: a console that takes text as it is, and JSON."""
+"""Output: a console that takes text as it is, aligned columns, a progress bar, dates, and JSON."""
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+import time
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeAlias
 
 import typer
 
-from sestet.cli.show.clean import escape_json
+from sestet.cli.show.clean import escape_json, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
+#: Called with how much is done, of how much, and the name of the present item.
+Watch: TypeAlias = Callable[[int, int, str], None]
+
 _ENDLESS = 10_000
+_NAME_WIDTH = 40
 
 
 def open_console(*, stderr: bool = False) -> "Console":
-    """A console on stdout or stderr that reads no markup out of what it is given."""
+    """A console on stdout or stderr that reads no markup out of its texts."""
+    # Rich is imported where something is drawn: JSON and pipes go without it.
     from rich.console import Console
 
-    # A pipe has no edge at which lines would have to be broken.
+    # A pipe has no edge, so lines are not wrapped.
     width = None if (sys.stderr if stderr else sys.stdout).isatty() else _ENDLESS
     return Console(highlight=False, markup=False, emoji=False, width=width, stderr=stderr)
 
@@ -49,3 +56,34 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
         line.rstrip()
         lines.append(line)
     return lines
+
+
+def written_day(at: float) -> str:
+    """The local date, as in ``2026-11-15``."""
+    return time.strftime("%Y-%m-%d", time.localtime(at))
+
+
+def written_time(at: float) -> str:
+    """The local date and time, as in ``2026-11-15 09:30``."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+@contextmanager
+def open_bar(what: str, *, hidden: bool = False) -> Generator[Watch | None]:
+    """A progress bar on stderr; None when stderr is not a terminal."""
+    console = open_console(stderr=True)
+    if hidden or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    # Without markup: a name may have brackets of its own.
+    name_column = TextColumn("{task.fields[name]}", markup=False)
+    with Progress(*columns, name_column, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None, name="")
+
+        def watch(done: int, total: int, name: str) -> None:
+            bar.update(task, completed=done, total=total, name=one_line(name, _NAME_WIDTH))
+
+        yield watch

@@ -1,19 +1,24 @@
-"""Facts on the terminal and as JSON: a tree around one thing, lists, what waits for a decision."""
+"""Facts on the terminal and as JSON: a tree around one node, lists, proposals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import NamedTuple
 
 from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, print_line
+from sestet.cli.show.console import align, print_line, written_day
 from sestet.core.label import Label
-from sestet.storage.extractions import ProposalRow
-from sestet.storage.graph import BUILT_IN_PREDICATES, Predicates, Source, Traversal, TripleRow, node_key
+from sestet.services.facts import (
+    PredicateRow,
+    Predicates,
+    ProposalRow,
+    Source,
+    Traversal,
+    TripleRow,
+    node_key,
+)
 
 _NAME_WIDTH = 60
 
@@ -26,7 +31,7 @@ class Branch:
     triple: TripleRow | None = None
     #: The fact leads from the parent to this node, not the other way.
     outgoing: bool = True
-    #: The node stands elsewhere in the tree, and its facts stand there.
+    #: The node stands elsewhere in the tree as well, with its facts.
     again: bool = False
     children: "list[Branch]" = field(default_factory=list["Branch"])
 
@@ -34,7 +39,7 @@ class Branch:
 def grow(start: str, found: Traversal) -> Branch:
     """A walk as a tree: each fact once, under the end that was reached first."""
     root = Branch(start)
-    # In the order in which they were reached; each fact of a walk has an end that was reached before.
+    # In the order of the walk: each of its facts has an end that was reached before.
     placed = {node_key(start): root}
     order = {node_key(start): 0}
     for triple, _ in found.steps:
@@ -71,20 +76,20 @@ def _add_branches(tree: Tree, branches: Iterable[Branch]) -> None:
             (one_line(branch.name, _NAME_WIDTH), "dim italic" if branch.again else "bold"),
             (" ↑" if branch.again else "", "dim"),
             "  ",
-            _whence(branch.triple),
+            _origin(branch.triple),
         )
         _add_branches(tree.add(line), branch.children)
 
 
 def print_facts(console: Console, facts: Sequence[TripleRow]) -> None:
-    """One line a fact: its number, its parts, where it came from."""
-    rows = [[Text(str(fact.id), style="dim"), *_parts(fact), _whence(fact)] for fact in facts]
+    """One line for each fact: its number, its parts, its origin."""
+    rows = [[Text(str(fact.id), style="dim"), *_parts(fact), _origin(fact)] for fact in facts]
     for line in align(rows):
         print_line(console, line)
 
 
 def print_proposals(console: Console, rows: Sequence[ProposalRow], predicates: Predicates) -> None:
-    table = [[Text(str(row.id), style="dim"), *_parts(row), _whence(row)] for row in rows]
+    table = [[Text(str(row.id), style="dim"), *_parts(row), _origin(row)] for row in rows]
     for line in align(table):
         print_line(console, line)
     missing = sorted({row.predicate for row in rows} - {*predicates.names})
@@ -92,23 +97,6 @@ def print_proposals(console: Console, rows: Sequence[ProposalRow], predicates: P
         needed = f"not declared, so they cannot be accepted yet: graph.predicates: [{', '.join(missing)}]"
         console.print(Text(needed, style="yellow"), soft_wrap=True)
     console.print(Text("decide with --accept ID, --reject ID or --accept-all", style="dim"))
-
-
-class PredicateRow(NamedTuple):
-    name: str
-    kind: str
-    facts: int
-
-
-def describe_predicates(predicates: Predicates, used: dict[str, int]) -> list[PredicateRow]:
-    """The named ones, the declared ones, and those that only old facts have."""
-    kinds = {
-        **dict.fromkeys(used, "no longer declared"),
-        **dict.fromkeys(predicates.declared, "declared"),
-        **dict.fromkeys(BUILT_IN_PREDICATES, "named"),
-    }
-    names = (*predicates.names, *(name for name in used if name not in predicates.names))
-    return [PredicateRow(name, kinds[name], used.get(name, 0)) for name in names]
 
 
 def print_predicates(console: Console, rows: Sequence[PredicateRow]) -> None:
@@ -132,7 +120,7 @@ def describe_walk(start: str, found: Traversal) -> dict[str, object]:
 
 
 def describe_fact(fact: TripleRow | ProposalRow) -> dict[str, object]:
-    """A fact as JSON, with everything about where it came from."""
+    """A fact as JSON, with its whole origin."""
     return {
         "id": fact.id,
         "subject": fact.subject,
@@ -163,12 +151,12 @@ def _parts(fact: TripleRow | ProposalRow) -> list[Text]:
     ]
 
 
-def _whence(fact: TripleRow | ProposalRow) -> Text:
-    """Where a fact came from: the text, the conversation, the day, and whose words it is."""
+def _origin(fact: TripleRow | ProposalRow) -> Text:
+    """The origin of a fact: its text, its conversation, its day, and whether it is trusted."""
     parts = [_source(fact.source), _conversation(fact.session_id, fact.turn_id)]
     if isinstance(fact, ProposalRow):
         parts.append(f"by {fact.proposed_by}" if fact.proposed_by == "rules" else "by the model")
-    parts.append(f"{datetime.fromtimestamp(fact.created_at):%Y-%m-%d}")
+    parts.append(written_day(fact.created_at))
     line = Text(" · ".join(part for part in parts if part), style="dim")
     return line.append_text(_trust(fact.label))
 

@@ -1,8 +1,10 @@
-"""A tree of facts as a drawing: a column for each step, a row for each branch, so that no two texts meet."""
+"""A tree of facts as a drawing: a column for each step, a row for each branch, so that no texts overlap."""
 
 from collections.abc import Iterator
 from html import escape
 from typing import NamedTuple
+
+from rich.cells import cell_len
 
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.graph import Branch
@@ -11,7 +13,7 @@ _ROW = 30
 _EDGE = 24
 _TEXT = 14
 _SMALL = 11
-#: From the middle of a name down to the line it is written on: not every viewer can centre it by itself.
+#: From the middle of a name down to its baseline: not every viewer can centre text by itself.
 _BASELINE = 5
 _LONGEST_NAME = 32
 _LONGEST_PREDICATE = 24
@@ -146,9 +148,9 @@ def _draw_name(node: _Placed, columns: list[_Column]) -> str:
 
 def _notes(placed: list[_Placed], complete: bool) -> Iterator[str]:
     if any(node.branch.triple and node.branch.triple.label.untrusted for node in placed):
-        yield "Dashed: from text that nobody here vouches for."
+        yield "Dashed: from untrusted text."
     if any(node.branch.again for node in placed):
-        yield "Slanted: stands elsewhere in the drawing as well, with its facts."
+        yield "Slanted: drawn elsewhere as well, with its facts."
     if not complete:
         yield "There are more facts than were drawn."
 
@@ -163,6 +165,4 @@ def _predicate(branch: Branch) -> str:
 
 def _width(text: str, size: float) -> float:
     """Room enough in any usual font: wide characters count twice."""
-    from rich.cells import cell_len
-
     return cell_len(text) * size * 0.6

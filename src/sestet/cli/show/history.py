@@ -1,51 +1,32 @@
-"""Conversations that were: the list of them, and what was said in one."""
+"""Earlier conversations: the list of them, and the turns of one."""
 
-import time
 from collections.abc import Iterable
 
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.answer import last_words, print_answer, print_end
+from sestet.cli.show.answer import print_answer, print_end
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, print_line
-from sestet.cli.show.describe import turn_state
+from sestet.cli.show.console import align, print_line, written_time
 from sestet.cli.show.progress import in_doubt_text, is_in_doubt, print_progress
-from sestet.core.event import (
-    EVENTS,
-    Event,
-    TextStreamed,
-    TurnCancelled,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-)
-from sestet.storage.journal import Journal, SessionRow
+from sestet.cli.show.turn_summary import last_words, turn_state
+from sestet.core.event import Event, TurnCancelled, TurnFailed, TurnFinished, TurnStarted
+from sestet.services.sessions import SessionRow
 
-#: What stands before the person's words.
+#: Stands before the person's words.
 PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
-_EVERY_TURN = 1_000_000
 _TITLE_WIDTH = 60
 _RECALLED_LINES = 6
-#: What is said below a turn that has not ended.
+#: The note below a turn that has not ended.
 _NOTES = {"running": "This turn has not ended.", "paused": "This turn waits for your decision."}
-_ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
-
-
-def read_turns(journal: Journal, session_id: str, last: int = _EVERY_TURN) -> list[list[Event]]:
-    """The events of a session's turns, oldest turn first."""
-    turns: dict[str, list[Event]] = {}
-    for event in journal.session_events(session_id, _ALL_KINDS, last):
-        turns.setdefault(event.stamp.turn_id, []).append(event)
-    return list(turns.values())
 
 
 def print_sessions(console: Console, rows: Iterable[SessionRow], current: str = "") -> None:
-    """One line a session, the most recent first."""
+    """One line for each session, the most recent first."""
     table = [
         (
             Text(clean(row.id), style="bold" if row.id == current else ""),
-            Text(time.strftime("%Y-%m-%d %H:%M", time.localtime(row.updated_at)), style="dim"),
+            Text(written_time(row.updated_at), style="dim"),
             Text(count_turns(row.turns), style="dim"),
             Text(one_line(row.title, _TITLE_WIDTH)),
         )
@@ -60,7 +41,7 @@ def count_turns(number: int) -> str:
 
 
 def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: bool) -> None:
-    """Everything that happened, as it was shown when it happened."""
+    """Every event of the turns, as it was shown when it happened."""
     for number, events in enumerate(turns):
         if number:
             console.print()
@@ -79,14 +60,14 @@ def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: boo
 
 
 def print_doubts(console: Console, events: Iterable[Event]) -> None:
-    """Once more below the answer, where nobody overlooks it: calls that may have taken effect."""
+    """Name the calls in doubt again below the answer, where the person cannot overlook them."""
     for event in events:
         if is_in_doubt(event):
             console.print(Text(f"\n{in_doubt_text(event)}", style="bold red"))
 
 
 def print_recalled(console: Console, turns: Iterable[list[Event]]) -> None:
-    """The last things said, shortened: enough to know where the conversation was."""
+    """The last messages and answers, shortened: enough to know where the conversation was."""
     for events in turns:
         console.print()
         for event in events:

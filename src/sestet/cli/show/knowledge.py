@@ -1,22 +1,22 @@
-"""Entries, lessons, documents and passages on the terminal, or as JSON; each says where it came from."""
+"""Entries, lessons, documents and passages on the terminal or as JSON, each with its origin."""
 
-import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import typer
 from rich.text import Text
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import align, open_console, print_json, print_line, written_day
 from sestet.core.label import Label
 from sestet.core.record import as_dict
+from sestet.services.documents.ingestion import FileProblem, IngestionSummary
+from sestet.services.library import DocumentRow, KnowledgeRow, KnowledgeVersion, LearningRow
 from sestet.services.retrieval import Retrieved
-from sestet.storage.documents import DocumentRow
-from sestet.storage.knowledge import KnowledgeRow, KnowledgeVersion
-from sestet.storage.learnings import LearningRow
 
 _TITLE_WIDTH = 50
 _TEXT_WIDTH = 80
+_NAMES_SHOWN = 5
 
 
 def print_entries(rows: Sequence[KnowledgeRow], as_json: bool, nothing: str) -> None:
@@ -97,7 +97,7 @@ def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
                 Text(clean(row.path), style="bold"),
                 Text(row.kind, style="dim"),
                 Text(f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}", style="dim"),
-                Text(_day(row.ingested_at), style="dim"),
+                Text(written_day(row.ingested_at), style="dim"),
             )
             for row in rows
         )
@@ -110,7 +110,7 @@ def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
         typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
     for number, passage in enumerate(() if as_json else found.passages):
         trust = ", untrusted" if passage.label.untrusted else ""
-        about = f"{passage.collection}, {_day(passage.created_at)}{trust}; {clean(passage.why)}"
+        about = f"{passage.collection}, {written_day(passage.created_at)}{trust}; {clean(passage.why)}"
         typer.echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
         if passage.title not in ("", passage.source):
             typer.echo(f"  {one_line(passage.title, 100)}")
@@ -118,6 +118,25 @@ def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
             typer.echo(f"  {line}".rstrip())
     if found.problem:
         typer.echo(f"Found by words alone: {clean(found.problem)}", err=True)
+
+
+def print_summary(summary: IngestionSummary) -> None:
+    """What became of the files of an ingestion."""
+    counts = ("added", "changed", "unchanged", "removed")
+    shown = [f"{getattr(summary, name)} {name}" for name in counts if getattr(summary, name)]
+    chunks = f" in {summary.chunks} chunk{'' if summary.chunks == 1 else 's'}" if summary.chunks else ""
+    typer.echo(f"Documents: {', '.join(shown) or 'none found'}{chunks}.")
+    _print_skipped(summary.skipped)
+    for path, reason in summary.broken:
+        typer.echo(f"broken: {clean(path)}: {clean(reason)}", err=True)
+
+
+def _print_skipped(skipped: Sequence[FileProblem]) -> None:
+    """The number of skipped files for each reason, with the first names."""
+    for reason, number in Counter(entry.reason for entry in skipped).most_common():
+        names = [clean(entry.path) for entry in skipped if entry.reason == reason]
+        more = f" and {number - _NAMES_SHOWN} more" if number > _NAMES_SHOWN else ""
+        typer.echo(f"skipped, {clean(reason)}: {', '.join(names[:_NAMES_SHOWN])}{more}", err=True)
 
 
 def _print_table(rows: Iterable[Sequence[Text]]) -> None:
@@ -139,11 +158,7 @@ def _label(label: Label) -> dict[str, object]:
 
 
 def _origin(session_id: str, at: float, label: Label) -> str:
-    """Who stored it, when, and what had been read by then."""
+    """When it was stored, in which session, and what had been read before."""
     told = f"session {clean(session_id)}" if session_id else "by hand"
     read = f", after reading {one_line(', '.join(label.sources), 60)}" if label.sources else ""
-    return f"{_day(at)}, {told}{', untrusted' if label.untrusted else ''}{read}"
-
-
-def _day(at: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(at))
+    return f"{written_day(at)}, {told}{', untrusted' if label.untrusted else ''}{read}"

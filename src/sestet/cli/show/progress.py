@@ -1,4 +1,4 @@
-"""What happens in a turn, each fact as one line for the person."""
+"""The progress of a turn: each event as one line for the person."""
 
 import json
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
@@ -63,10 +63,10 @@ _SCOPES = {"once": "once", "session": "for this session", "always": "always"}
 
 
 def progress_line(event: Event, asked: str = "") -> Line | None:
-    """The line for one fact, or None when there is nothing to say. ``asked`` is what the person wrote."""
+    """The line for one event, or None when it needs none. ``asked`` is the message of the person."""
     match event:
         case DelegationStarted():
-            # Passed on word for word, as it often is, it need not be read twice.
+            # A request that repeats the person's message word for word is left out.
             request = "" if event.request.strip() == asked.strip() else event.request
             return Line(f"→ {event.agent}{_after_colon(request)}")
         case DelegationFinished(outcome="ok" | "paused"):
@@ -128,7 +128,7 @@ def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
 
 
 def in_doubt_text(event: ToolFinished) -> str:
-    """For a call that was cut off: nobody knows whether it took effect, and the person has to find out."""
+    """The alarm about a call that a crash cut off: it may or may not have taken effect."""
     return (
         f"!! IN DOUBT: {event.author} · {call_text(event.call)} was cut off by a crash. "
         "It may have taken effect, and was not repeated: check it yourself."
@@ -136,13 +136,13 @@ def in_doubt_text(event: ToolFinished) -> str:
 
 
 def print_progress(console: "Console", event: Event, asked: str = "") -> None:
-    """The line for one fact on a terminal."""
+    """Print the line for one event on a terminal."""
     from rich.padding import Padding
     from rich.text import Text
 
     if line := progress_line(event, asked):
         text = Text(line.text, style=_STYLES[line.tone], overflow="ellipsis")
-        # What went wrong is worth a second line; the rest is cut at the edge.
+        # A warning may wrap; a quiet line is cut at the edge.
         console.print(Padding(text, (0, 0, 0, 2), expand=False), no_wrap=line.tone == "quiet")
 
 

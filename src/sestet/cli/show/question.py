@@ -1,4 +1,4 @@
-"""A question to the person: which exact call it is about, why it is asked, and what was read before."""
+"""A question to the person: the exact call, why it is asked, and what was read before."""
 
 import json
 import time
@@ -10,15 +10,14 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.show.clean import one_line, reveal
-from sestet.cli.show.console import align, print_line
-from sestet.core.record import as_dict
-from sestet.core.schema import JsonObject, JsonValue
+from sestet.cli.show.console import align, print_line, written_time
+from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
-from sestet.storage.approvals import Grant, Question, sources_of
+from sestet.services.approvals import Grant, Question, arguments_of, sources_of, targets_of
 
 _BAR, _CONTINUED = "  │ ", "  ┊ "
 _NARROWEST = 20
-#: A value that is longer is cut in a conversation, and whole in ``sestet approvals show``.
+#: A longer value is cut in a conversation; ``sestet approvals show`` shows it whole.
 _MOST_LINES = 24
 _MOST_CHARACTERS = 2_000
 _WIDTH = 80
@@ -30,12 +29,8 @@ class Fact(NamedTuple):
     style: str = ""
 
 
-def arguments_of(question: Question) -> JsonObject:
-    return json.loads(question.arguments)
-
-
 def print_approval(console: Console, question: Question, tool: Tool | None, *, whole: bool = False) -> bool:
-    """The question with everything that is to be decided about; whether something had to be left out."""
+    """The whole question; returns whether a long value was cut."""
     head = Text.assemble(("  ┌ ", "yellow"), (reveal(question.agent), "bold"), " wants to call ")
     console.print(head.append(reveal(question.tool), style="bold"), soft_wrap=True)
     is_cut = False
@@ -46,8 +41,8 @@ def print_approval(console: Console, question: Question, tool: Tool | None, *, w
             is_cut = True
             left = f"… {len(fact.text) - len(shown):,} more characters are not shown here"
             _print_lines(console, [left], "bold red")
-    until = time.strftime("%Y-%m-%d %H:%M", time.localtime(question.expires_at))
-    foot = Text.assemble(("  └ ", "yellow"), (f"open until {until} · {reveal(question.id)}", "dim"))
+    until = f"open until {written_time(question.expires_at)} · {reveal(question.id)}"
+    foot = Text.assemble(("  └ ", "yellow"), (until, "dim"))
     console.print(foot, soft_wrap=True)
     return is_cut
 
@@ -66,21 +61,18 @@ def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
 
 
 def covered(question: Question, tool: Tool) -> str:
-    """What a standing answer would hold for, in words."""
-    pattern: JsonObject = json.loads(question.pattern)
-    if pattern:
-        return f"with {pattern_text(question.pattern)}"
+    """The calls that a standing answer would cover, in words."""
+    if targets := _targets_text(question):
+        return f"with {targets}"
     return f"without {' and '.join(tool.targets)}" if tool.targets else "whatever its arguments are"
 
 
-def pattern_text(pattern: str) -> str:
-    """The targets that a standing answer is bound to."""
-    values: JsonObject = json.loads(pattern)
-    return ", ".join(f"{reveal(name)}={_as_json(value)}" for name, value in values.items())
+def _targets_text(answered: Question | Grant) -> str:
+    return ", ".join(f"{reveal(name)}={_as_json(value)}" for name, value in targets_of(answered).items())
 
 
 def _value_text(value: JsonValue) -> str:
-    """A text of several lines as it stands, anything else as JSON; what nobody would see is written out."""
+    """A text of several lines as it stands, anything else as JSON; invisible characters are written out."""
     if isinstance(value, str) and "\n" in value:
         return "\n" + reveal(value)
     return _as_json(value)
@@ -101,7 +93,7 @@ def _print_fact(console: Console, fact: Fact) -> None:
     first, *rest = fact.text.split("\n")
     head = Text.assemble((_BAR, "yellow"), (fact.name, "dim"), " " if first else "")
     width = console.width - head.cell_len
-    # On a narrow screen it begins below its name.
+    # On a narrow screen the value begins below its name.
     piece = (chop_cells(first, width) or [""])[0] if width >= _NARROWEST else ""
     console.print(head.append(piece, style=fact.style), soft_wrap=True)
     if more := first[len(piece) :]:
@@ -110,7 +102,7 @@ def _print_fact(console: Console, fact: Fact) -> None:
 
 
 def _print_lines(console: Console, lines: Iterable[str], style: str, *, continued: bool = False) -> None:
-    """Behind a bar, so that nothing inside can pass for something outside; a broken line has another bar."""
+    """Lines behind a bar, so that a value cannot imitate the frame; a wrapped line has another bar."""
     width = max(_NARROWEST, console.width - len(_BAR) - 2)
     for line in lines:
         for number, piece in enumerate(chop_cells(line, width) or [""]):
@@ -145,7 +137,7 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
         (
             Text(str(grant.id)),
             Text(reveal(f"{grant.agent} · {grant.tool}")),
-            Text(pattern_text(grant.pattern) or "no target"),
+            Text(_targets_text(grant) or "no target"),
             Text(f"session {reveal(grant.session_id)}" if grant.session_id else "always", style="dim"),
             Text(age(grant.granted_at), style="dim"),
         )
@@ -153,18 +145,6 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
     ]
     for line in align(rows):
         print_line(console, line)
-
-
-def describe_question(question: Question) -> dict[str, object]:
-    """A question as JSON: its own columns, with arguments, pattern and sources as values."""
-    described: dict[str, object] = as_dict(question)
-    for name in ("arguments", "pattern", "sources"):
-        described[name] = json.loads(str(described[name]))
-    return described
-
-
-def describe_grant(grant: Grant) -> dict[str, object]:
-    return {**as_dict(grant), "pattern": json.loads(grant.pattern), "session_id": grant.session_id or None}
 
 
 def age(at: float) -> str:

@@ -1,4 +1,4 @@
-"""The agents as a tree: who there is, and who owns what."""
+"""The agents as a tree, each with its tools."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from sestet.cli.show.clean import clean, one_line
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
 
-_NO_TOOLS = "no tools: it thinks, and others act"
-_ELSEWHERE = "remote: it is sent requests, and nothing else"
-_NOT_CREATED = "not created: none of its tools is there"
-_OWNERLESS = "belongs to nobody: no agent can use it"
+_NO_TOOLS = "no tools: it plans, and other agents act"
+_ELSEWHERE = "remote: it gets requests, and nothing else"
+_NOT_CREATED = "not created: it has no tool here"
+_OWNERLESS = "belongs to no agent, so no agent can use it"
 
 
 def print_tree(console: Console, app: App) -> None:
-    """The tree, then what is missing from it, loud where something is wrong."""
+    """The tree, with the agents that were not created and the tools without an owner."""
     tree = Tree(_label(app.root), guide_style="dim")
     _add_tools(tree, app.root.tools or ())
     for agent in app.root.sub_agents:
@@ -45,7 +45,7 @@ def describe_agents(app: App) -> dict[str, object]:
 
 
 def _missing(app: App) -> list[AgentSpec]:
-    """The specialists that would be there if they had a tool; a flat agent misses nobody."""
+    """The specialists that were not created because none of their tools is there. A flat agent has none."""
     if app.root.tools is not None:
         return []
     return [spec for spec in app.specs if app.root.sub_agent(spec.name) is None]
@@ -66,9 +66,8 @@ def _describe_tool(tool: Tool) -> dict[str, object]:
 
 
 def _label(agent: Agent) -> Text:
-    # What the agent can do is in its tools below; the part of the description that lists it is for models.
-    description = agent.description.partition(". Capabilities: ")[0]
-    return Text.assemble((clean(agent.name), "bold"), ("  " + one_line(description, 200), "dim"))
+    description = one_line(agent.summary or agent.description, 200)
+    return Text.assemble((clean(agent.name), "bold"), (f"  {description}", "dim"))
 
 
 def _add_tools(branch: Tree, tools: Sequence[Tool]) -> None:

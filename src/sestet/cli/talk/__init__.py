@@ -1,1 +1,1 @@
-"""A conversation: its session, its turns, and the person's side of the terminal."""
+"""Talking with the assistant: turns, questions to the person, the terminal."""

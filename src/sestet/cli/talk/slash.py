@@ -8,34 +8,32 @@ from typing import NamedTuple, TypeAlias
 from rich.text import Text
 
 from sestet.cli.show.console import align, print_line
-from sestet.cli.show.history import count_turns, print_sessions, print_turns, read_turns
+from sestet.cli.show.history import count_turns, print_sessions, print_turns
 from sestet.cli.show.question import print_approval
 from sestet.cli.show.tree import print_tree
-from sestet.cli.talk.deciding import abandon_turn, continue_turn
-from sestet.cli.talk.greeting import recall
-from sestet.cli.talk.session import last_session, new_session_id, require_session
-from sestet.cli.talk.state import Person, Talk
+from sestet.cli.talk.approval import abandon_turn, continue_turn
+from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
+from sestet.services.sessions import last_session, new_session_id, read_turns, require_session
 
 # A path is no command: '/etc/hosts' has another slash.
 _COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
 
-
-#: Something that takes its time, or has to ask the person.
+#: Work that takes a while, or has to ask the person.
 Action: TypeAlias = Callable[[Talk, Person], Awaitable[None]]
 
 
 class SlashCommand(NamedTuple):
-    #: Takes the conversation and what follows the name. False ends the conversation; an action is done next.
+    #: Takes the conversation and the text after the name. False ends the conversation; an action is run next.
     run: Callable[[Talk, str], bool | Action]
     usage: str
     help: str
 
 
 def run_slash(talk: Talk, text: str) -> bool | Action | None:
-    """Whether the conversation goes on, and with what; None when the text is no command."""
+    """Run a command. False ends the conversation, an action is done next; None: the text is no command."""
     found = _COMMAND.fullmatch(text.strip())
     if found is None:
         return None
@@ -96,7 +94,7 @@ def _resume(talk: Talk, wanted: str) -> bool:
     row = require_session(talk.app.journal, wanted)
     talk.session_id = row.id
     talk.note(f"session {row.id} · {count_turns(row.turns)}")
-    recall(talk)
+    talk.recall()
     return True
 
 
@@ -123,7 +121,7 @@ def _continue(talk: Talk, number: str) -> Action:
     if turn.session_id != talk.session_id:
         talk.session_id = turn.session_id
         talk.note(f"session {turn.session_id}")
-        recall(talk)
+        talk.recall()
         talk.console.print()
     return partial(continue_turn, turn)
 
@@ -138,7 +136,7 @@ def _exit(talk: Talk, _: str) -> bool:
 
 COMMANDS = {
     "/help": SlashCommand(_help, "/help", "this list"),
-    "/agents": SlashCommand(_agents, "/agents", "who there is, and who owns which tools"),
+    "/agents": SlashCommand(_agents, "/agents", "the agents, and who owns which tools"),
     "/sessions": SlashCommand(_sessions, "/sessions", "the last conversations"),
     "/new": SlashCommand(_new, "/new", "begin a new session"),
     "/resume": SlashCommand(_resume, "/resume ID", "go on in another session, or in the last other one"),

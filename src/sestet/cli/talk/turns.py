@@ -1,4 +1,4 @@
-"""Running a turn from the command line: Ctrl-C stops the turn, and not the program."""
+"""Runs a turn for a command: Ctrl-C stops the turn, and not the program."""
 
 import asyncio
 import signal
@@ -9,11 +9,11 @@ from typing import TypeAlias, assert_never
 import typer
 
 from sestet.app import App
-from sestet.cli.show.answer import End, last_words
+from sestet.cli.options import INTERRUPTED
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
 from sestet.cli.show.progress import in_doubt_text, is_in_doubt, progress_line
-from sestet.cli.show.question import print_approval
+from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.errors import PersonError
 from sestet.core.event import (
     END_OF_TURN,
@@ -24,7 +24,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnPaused,
 )
-from sestet.storage.journal import TurnRow
+from sestet.services.sessions import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
 
@@ -48,14 +48,14 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 
     def stop() -> None:
         nonlocal gave_up
-        # A turn that has not begun waits for another one of its session; there is nothing to stop in it yet.
+        # A turn that waits for another turn of its session has not begun: stop waiting instead.
         if not app.cancel_turn(session_id) and task is not None:
             gave_up = task.cancel()
 
     loop.add_signal_handler(signal.SIGINT, stop)
     end: End | None = None
     try:
-        # Closed here, and not whenever it is collected: the journal must still be open by then.
+        # Close it here, while the journal is still open; the garbage collector might come later.
         async with aclosing(turn) as events:
             async for event in events:
                 show(event)
@@ -73,7 +73,7 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 
 
 def warn(app: App) -> None:
-    """What is wrong with the assistant as a whole, and what is not to be expected of it, on stderr."""
+    """Print the assistant's warnings on stderr, and a note when a small model answers."""
     for warning in app.warnings:
         typer.echo(f"warning: {clean(warning)}", err=True)
     if app.is_small:
@@ -81,7 +81,7 @@ def warn(app: App) -> None:
 
 
 def exit_code(end: End) -> int:
-    """What the program says to the shell about a turn that ended so."""
+    """The exit code of the program after such an end."""
     match end:
         case TurnFinished():
             return 0
@@ -90,13 +90,13 @@ def exit_code(end: End) -> int:
         case TurnPaused():
             return 3
         case TurnCancelled():
-            return 130  # as the shell has it: a program that was interrupted
+            return INTERRUPTED
         case _:
             assert_never(end)
 
 
 async def answer_plainly(app: App, session_id: str, text: str, *, can_ask: bool = False) -> End:
-    """One turn for a pipe: the answer alone on stdout, everything else on stderr."""
+    """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
     return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask))
 
@@ -108,7 +108,7 @@ async def finish_plainly(app: App, turn: TurnRow) -> End:
 
 
 class PlainReport:
-    """A turn for a pipe: what happens on stderr, and the answer alone on stdout."""
+    """Writes a turn for a pipe: progress on stderr, only the answer on stdout."""
 
     def __init__(self, app: App, asked: str = "") -> None:
         self._app = app
@@ -131,7 +131,10 @@ class PlainReport:
 
 
 def print_open_questions(app: App, turn_id: str) -> None:
-    """What has to be decided before the turn goes on, and how, on stderr."""
+    """Show on stderr the calls that have to be decided before the turn goes on, and how."""
+    # Drawn with rich, which a turn in a pipe without a question does not need.
+    from sestet.cli.show.question import print_approval
+
     console = open_console(stderr=True)
     questions = app.approvals.pending(turn_id)
     for question in questions:

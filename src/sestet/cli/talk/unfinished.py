@@ -1,4 +1,4 @@
-"""Turns that have not ended: which there are, and which one the person means."""
+"""Unfinished turns: the list of them, and the one that the person means."""
 
 from typing import Literal, TypeAlias
 
@@ -8,11 +8,11 @@ from sestet.app import App
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.console import align, print_line
 from sestet.cli.show.question import age, call_line
-from sestet.cli.talk.state import Talk
+from sestet.cli.talk.conversation import Talk
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnStarted
-from sestet.storage.approvals import Question
-from sestet.storage.journal import TurnRow
+from sestet.services.approvals import Question
+from sestet.services.sessions import TurnRow
 
 Need: TypeAlias = Literal["waits for you", "can go on", "was cut off"]
 
@@ -20,13 +20,13 @@ _WIDTH = 60
 
 
 def open_questions(app: App, turn_id: str | None = None) -> list[Question]:
-    """What can be decided now: neither about a turn that has ended, nor about one that is still at work."""
+    """The questions that can be decided now: their turn has neither ended nor is it running."""
     waiting = {turn.id for turn in app.unfinished_turns()}
     return [question for question in app.approvals.pending(turn_id) if question.turn_id in waiting]
 
 
 def need_of(app: App, turn: TurnRow) -> Need:
-    """What an unfinished turn needs: a decision, or only to be taken up again."""
+    """What an unfinished turn waits for: a decision, or only a /continue."""
     if turn.state != "paused":
         return "was cut off"
     return "waits for you" if open_questions(app, turn.id) else "can go on"
@@ -70,7 +70,7 @@ def count_unfinished(turns: list[TurnRow]) -> str:
 
 
 def pick_unfinished(talk: Talk, wanted: str) -> TurnRow:
-    """The turn of that number; without one, the only turn of this session, or the only one at all."""
+    """The turn of that number; without a number, the only turn of this session, or the only one at all."""
     turns = talk.offered if wanted else talk.app.unfinished_turns()
     if not turns and not wanted:
         raise PersonError("no turn is waiting or was cut off")

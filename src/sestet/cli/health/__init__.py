@@ -1,1 +1,0 @@
-"""What ``sestet doctor`` looks at. Each check reports, whatever it finds, and lets the next one go on."""

@@ -1,0 +1,126 @@
+"""One turn on a terminal while it happens: agents at work, their calls, and the text as it is streamed."""
+
+import time
+from types import TracebackType
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.live import Live
+from rich.text import Text
+
+from sestet.cli.show.answer import print_end
+from sestet.cli.show.clean import clean
+from sestet.cli.show.history import print_doubts
+from sestet.cli.show.progress import is_in_doubt, print_progress
+from sestet.core.event import (
+    END_OF_TURN,
+    DelegationFinished,
+    DelegationStarted,
+    Event,
+    ModelCalled,
+    TextStreamed,
+    ToolCalled,
+    TurnPaused,
+    TurnStarted,
+)
+
+_REFRESHES = 10
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+#: Lines of the terminal that the streamed text leaves free.
+_SPARE_LINES = 4
+#: Enough to fill any terminal: only the end of a long text is wrapped again at each refresh.
+_TAIL = 8_000
+
+
+class TurnView:
+    """Prints the lines that stay, and below them a region that shows the present state until the turn ends.
+
+    The answer is printed once, when it is whole; the region that streamed it is gone by then.
+    """
+
+    def __init__(self, console: Console, root: str, *, markdown: bool) -> None:
+        self._console = console
+        self._root = root
+        self._markdown = markdown
+        self._asked = ""
+        self._region = _Region(root)
+        self._live = Live(self._region, console=console, refresh_per_second=_REFRESHES, transient=True)
+        #: Agents at work, by delegation.
+        self._at_work: dict[str, str] = {}
+        #: Text of the replies that are still coming, by delegation.
+        self._coming: dict[str, str] = {}
+        self._doubts: list[Event] = []
+
+    def __enter__(self) -> "TurnView":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def show(self, event: Event) -> None:
+        """Bring the screen up to date with one more event."""
+        if isinstance(event, TurnStarted):
+            self._asked = event.text
+        elif isinstance(event, TurnPaused):
+            # The questions that follow say what the turn waits for.
+            self._live.stop()
+            self._console.print()
+        elif isinstance(event, END_OF_TURN):
+            self._live.stop()
+            print_end(self._console, event, markdown=self._markdown, unfinished=self._region.text)
+            print_doubts(self._console, self._doubts)
+            self._console.print()
+        else:
+            print_progress(self._console, event, self._asked)
+            self._follow(event)
+
+    def _follow(self, event: Event) -> None:
+        place = event.delegation_id
+        if is_in_doubt(event):
+            self._doubts.append(event)
+        if place and not isinstance(event, DelegationStarted | DelegationFinished):
+            # A resumed turn does not repeat the events that started its delegations.
+            self._at_work.setdefault(place, event.author)
+        if isinstance(event, TextStreamed):
+            self._coming[place] = self._coming.get(place, "") + event.text
+            # Two texts at once cannot be read, so only the names of their agents are shown.
+            if len(self._at_work) < 2:
+                self._region.text = self._coming[place]
+            return
+        if isinstance(event, ModelCalled):
+            # Its text stays on the screen until something follows, so that an answer does not flicker.
+            self._coming.pop(place, None)
+            return
+        self._region.text = ""
+        if isinstance(event, DelegationStarted):
+            self._at_work[place] = event.agent
+        elif isinstance(event, DelegationFinished):
+            self._at_work.pop(place, None)
+        self._region.status = ", ".join(self._at_work.values()) or self._root
+        if isinstance(event, ToolCalled):
+            self._region.status += f" · {event.call.name}"
+
+
+class _Region:
+    """The region below. A refreshing thread draws it, so each value is replaced whole."""
+
+    def __init__(self, status: str) -> None:
+        self.status = status
+        self.text = ""
+        self._started = time.monotonic()
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        text = Text(clean(self.text[-_TAIL:]).strip("\n"))
+        if text:
+            yield Text()
+            lines = text.wrap(console, options.max_width)
+            yield from lines[-max(1, options.size.height - _SPARE_LINES) :]
+            yield Text()
+        seconds = int(time.monotonic() - self._started)
+        status = f" {clean(self.status)} · {seconds} s" if seconds else f" {clean(self.status)}"
+        yield Text.assemble("  ", (self._frame(), "cyan"), (status, "dim"), no_wrap=True, overflow="ellipsis")
+
+    def _frame(self) -> str:
+        return _FRAMES[int(time.monotonic() * _REFRESHES) % len(_FRAMES)]

@@ -1,0 +1,99 @@
+"""Asks the person about the calls of a turn that need approval, then goes on with the turn."""
+
+from typing import NamedTuple
+
+from sestet.cli.show.question import print_approval
+from sestet.cli.show.turn_view import TurnView
+from sestet.cli.talk.conversation import Person, Talk
+from sestet.cli.talk.keyboard import quiet_keyboard
+from sestet.cli.talk.turns import follow_resumed, follow_turn
+from sestet.cli.talk.unfinished import open_questions
+from sestet.core.errors import PersonError
+from sestet.core.event import TurnPaused
+from sestet.services.approvals import Decision, Question, Scope
+from sestet.services.sessions import TurnRow
+
+
+class _Answer(NamedTuple):
+    words: str
+    decision: Decision
+    scope: Scope = "once"
+
+
+_CHOICES = {
+    "y": _Answer("once", "approve"),
+    "s": _Answer("this session", "approve", "session"),
+    "a": _Answer("always", "approve", "always"),
+    "n": _Answer("no", "deny"),
+}
+_ONLY_ONCE = {key: choice for key, choice in _CHOICES.items() if choice.scope == "once"}
+_VIEW = "v"
+_LATER = "The turn waits for you: /approvals shows the calls, /continue goes on; outside: 'sestet approvals'."
+
+
+async def run_turn(talk: Talk, person: Person, text: str) -> None:
+    """Run a turn, with the questions to the person in it."""
+    with _view(talk) as view, quiet_keyboard():
+        end = await follow_turn(talk.app, talk.session_id, text, view.show)
+    if isinstance(end, TurnPaused):
+        turn = talk.app.journal.turn(end.stamp.turn_id)
+        assert turn is not None  # it has just been written
+        await continue_turn(turn, talk, person)
+
+
+async def continue_turn(turn: TurnRow, talk: Talk, person: Person) -> None:
+    """Ask about the open calls and go on, until the turn ends or the person leaves a call open."""
+    while await _decide(talk, person, turn):
+        with _view(talk) as view, quiet_keyboard():
+            end = await follow_resumed(talk.app, turn, view.show)
+        if not isinstance(end, TurnPaused):
+            return
+    talk.note(_LATER, "yellow")
+    talk.console.print()
+
+
+async def abandon_turn(turn: TurnRow, talk: Talk, _: Person) -> None:
+    """End a turn without going on with it."""
+    await talk.app.abandon_turn(turn.id)
+    talk.note("The turn is given up.\n")
+
+
+def _view(talk: Talk) -> TurnView:
+    return TurnView(talk.console, talk.app.root.name, markdown=talk.markdown)
+
+
+async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:
+    """Ask about each open call of a turn, one after the other; False when the person leaves it open."""
+    questions = open_questions(talk.app, turn.id)
+    for number, question in enumerate(questions, 1):
+        if len(questions) > 1:
+            talk.note(f"question {number} of {len(questions)}", "bold")
+        choice = await _ask(talk, person, question)
+        if choice is None:
+            return False
+        try:
+            talk.app.decide(question.id, choice.decision, choice.scope)
+        except PersonError as error:
+            # The question was decided elsewhere or expired while it was shown here.
+            talk.note(str(error), "yellow")
+    return True
+
+
+async def _ask(talk: Talk, person: Person, question: Question) -> _Answer | None:
+    tool = talk.app.standing_tool(question)
+    is_cut = print_approval(talk.console, question, tool)
+    choices = _CHOICES if tool else _ONLY_ONCE
+    words = {key: choice.words for key, choice in choices.items()}
+    if is_cut:
+        words[_VIEW] = "view all"
+    prompt = "  ".join(f"[{key}] {word}" for key, word in words.items())
+    while (answer := await person.choose(f"  {prompt} ")) is not None:
+        key = answer.strip().lower()
+        if key in choices:
+            talk.console.print()
+            return choices[key]
+        if key == _VIEW and is_cut:
+            print_approval(talk.console, question, tool, whole=True)
+        else:
+            talk.note(f"  {', '.join(words)}: one of these, then Enter; Ctrl-C leaves it open")
+    return None

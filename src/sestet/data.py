@@ -1,0 +1,52 @@
+"""The stored data without an assistant: for commands and pages that only read or correct it."""
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from functools import cached_property
+
+from sestet.config import Settings, data_directory
+from sestet.services.forgetting import Forgetting
+from sestet.services.library import Library
+from sestet.services.memory.catalog import MemoryCatalog
+from sestet.services.memory.import_export import Imported, import_lines
+from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.journal import Journal
+from sestet.storage.observation_progress import ObservationProgress, WorkSum
+
+
+class Data:
+    """What Sestet has stored, one service for each part of it."""
+
+    def __init__(self, settings: Settings, database: Database) -> None:
+        self.settings = settings
+        self._database = database
+
+    @cached_property
+    def library(self) -> Library:
+        return Library(self._database, self.settings.embedding)
+
+    @cached_property
+    def memory(self) -> MemoryCatalog:
+        return MemoryCatalog(self._database)
+
+    @cached_property
+    def forgetting(self) -> Forgetting:
+        return Forgetting(self._database)
+
+    def import_memory(self, lines: Iterable[str]) -> Imported:
+        """Add the rows of an export: all of them, or none and an error that names the first bad line."""
+        return import_lines(self._database, lines)
+
+    def observing(self) -> WorkSum:
+        """What observing and reflecting have done and used so far."""
+        return ObservationProgress(self._database, Journal(self._database)).work_sum()
+
+
+@contextmanager
+def open_data(settings: Settings) -> Generator[Data]:
+    """The data of these settings; the database is created when there is none."""
+    database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
+    try:
+        yield Data(settings, database)
+    finally:
+        database.close()

@@ -1,0 +1,33 @@
+"""The doctor: checks of the whole set-up, as data that a command or a page shows."""
+
+from pathlib import Path
+
+from sestet.doctor import assistant, database, machine, servers
+from sestet.doctor.check import Check, Status
+
+__all__ = ["Check", "Status", "examine"]
+
+
+async def examine(file: Path | None = None, *, probe: bool = False) -> list[Check]:
+    """Every check, in the order of its report. ``file``: the settings, if not the usual ones.
+
+    ``probe``: ask a vendor's model too, which costs money.
+    """
+    about_settings, settings = assistant.check_settings(file)
+    return [
+        machine.check_python(),
+        machine.check_sqlite(),
+        machine.check_data_directory(),
+        database.check_database(),
+        *database.check_turns(),
+        *database.check_library(),
+        *about_settings,
+        *([assistant.check_web_search(settings)] if settings else ()),
+        *(await assistant.check_assistant(settings) if settings else ()),
+        *(await servers.check_servers(settings, probe=probe) if settings else ()),
+        *((assistant.check_embedding(settings),) if settings else ()),
+        *(database.check_graph(settings) if settings else ()),
+        *(database.check_memory(settings) if settings else ()),
+        assistant.check_router(),
+        *machine.check_extras(),
+    ]

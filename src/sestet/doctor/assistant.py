@@ -1,0 +1,144 @@
+"""Checks of the assistant: settings, model, agents, tools, web search, embedding and router."""
+
+import logging
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from sestet import app
+from sestet.agents import default_specs
+from sestet.config import Settings, load_settings
+from sestet.config.settings import without_credentials
+from sestet.core.agent import Agent
+from sestet.core.errors import ConfigError, EmbeddingError, PersonError
+from sestet.core.tool import Tool
+from sestet.doctor.check import Check, read_database
+from sestet.models.offline import OfflineModel
+from sestet.models.router import open_router
+from sestet.services.embedding.embedder import Embedder, choose_embedder
+from sestet.storage.database import Database
+from sestet.storage.vectors import VectorStore
+
+_UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' prints the owner of a name"
+_EMBEDDING = "embedding"
+_FULL_ROUTER = "for the full one: pip install '.[router]' in the clone"
+_OFFLINE = "'sestet setup' finds a real one; see docs/models.md"
+
+
+def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
+    """Every problem of the settings, and the settings when there is none."""
+    try:
+        loaded = load_settings(file)
+    except ConfigError as error:
+        way_out = "correct it; 'sestet config schema' lists the settings"
+        return [Check("settings", "problem", problem, way_out) for problem in error.problems], None
+    except OSError as error:
+        return [
+            Check("settings", "problem", f"the directory cannot be searched: {error}", "change the directory")
+        ], None
+    detail = str(loaded.file) if loaded.file else "no file, so the defaults apply"
+    if loaded.overrides:
+        detail += f"; changed by {', '.join(loaded.overrides)}"
+    return [Check("settings", "ok", detail)], loaded.settings
+
+
+async def check_assistant(settings: Settings) -> list[Check]:
+    """Build the assistant of these settings in a temporary directory: the person's data stays untouched."""
+    # The checks report a server that cannot be reached; it need not be logged to the terminal as well.
+    logging.getLogger("sestet").addHandler(logging.NullHandler())
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            async with app.open(settings, home=home) as built:
+                return [
+                    _check_model(built),
+                    check_agents(built.root),
+                    *check_unmatched(built.unmatched),
+                    *_check_remote(built),
+                ]
+    except PersonError as error:
+        return [Check("assistant", "problem", str(error), "correct the settings that this names")]
+    except Exception as error:  # any error becomes a finding: a crash would hide all others
+        what = f"{type(error).__name__}: {error}"
+        return [Check("assistant", "problem", what, "this looks like a bug; please report it")]
+
+
+def _check_model(built: app.App) -> Check:
+    if isinstance(built.model, OfflineModel):
+        return Check("model", "warning", "the small built-in one", _OFFLINE)
+    small = "; a small local model, so every change is asked about" if built.is_small else ""
+    return Check("model", "ok", built.model.name + small)
+
+
+def check_agents(root: Agent) -> Check:
+    if root.tools is not None:
+        number = len(root.tools)
+        return Check("agents", "ok", f"one flat agent with {number} tool{'' if number == 1 else 's'}")
+    created = (f"{agent.name} ({len(agent.tools or ())})" for agent in root.sub_agents)
+    return Check("agents", "ok", f"{', '.join(created)}; with their number of tools")
+
+
+def check_unmatched(unmatched: Sequence[Tool]) -> list[Check]:
+    if not unmatched:
+        return [Check("tools", "ok", "every tool belongs to an agent")]
+    return [
+        Check("tools", "problem", f"'{tool.name}' belongs to no agent", _UNREACHABLE) for tool in unmatched
+    ]
+
+
+def _check_remote(built: app.App) -> list[Check]:
+    if not built.settings.a2a.enabled:
+        return [Check("remote agents", "ok", "switched off")]
+    # The first warnings of the assistant are about unmatched tools, which have their own check.
+    warnings = built.warnings[len(built.unmatched) :]
+    if warnings:
+        return [Check("remote agents", "warning", warning, "see a2a.remoteAgents") for warning in warnings]
+    joined = [agent.name for agent in built.root.sub_agents if agent.remote is not None]
+    return [Check("remote agents", "ok", ", ".join(joined) or "none is set")]
+
+
+def check_web_search(settings: Settings) -> Check:
+    if settings.search.url:
+        return Check("web search", "ok", without_credentials(settings.search.url))
+    return Check("web search", "ok", "switched off", "if you want it: set search.url to a SearXNG endpoint")
+
+
+def check_embedding(settings: Settings) -> Check:
+    """Embeds one word, so that a key or a server that does not work is seen here first."""
+    try:
+        embedder = choose_embedder(settings.embedding)
+    except ConfigError as error:
+        return Check(_EMBEDDING, "problem", str(error), "correct the settings that this names")
+    if embedder is None:
+        way_out = "embedding.provider: local turns it on"
+        return Check(_EMBEDDING, "ok", "switched off: full text only", way_out)
+    try:
+        (vector,) = embedder.embed(["word"])
+    except EmbeddingError as error:
+        return Check(_EMBEDDING, "problem", str(error), "until then, passages are found by their words alone")
+    detail = f"{settings.embedding.provider}: {embedder.space}, {len(vector) // 4} dimensions"
+    return Check(_EMBEDDING, "ok", f"{detail}; {_embedded(embedder)}")
+
+
+def _embedded(embedder: Embedder) -> str:
+    def read(database: Database) -> str:
+        missing = VectorStore(database).count_missing(embedder.space)
+        if not missing:
+            return "every passage has its vector"
+        return (
+            f"{missing:,} passage{'' if missing == 1 else 's'} without a vector, embedded in the background"
+        )
+
+    return read_database(read, absent="nothing to embed yet", unreadable="the database cannot be read")
+
+
+def check_router() -> Check:
+    """Routes one word, so that weights that cannot be read are seen here first."""
+    try:
+        router = open_router(default_specs())
+        router.route("hello")
+    except (OSError, ValueError, KeyError) as error:
+        return Check("router", "problem", f"its weights cannot be read: {error}", "install Sestet again")
+    detail = f"{router.variant}, sure from {router.threshold:.1%} on"
+    if router.missing:
+        return Check("router", "ok", f"the light variant ({detail}): {router.missing}", _FULL_ROUTER)
+    return Check("router", "ok", detail)

@@ -1,0 +1,171 @@
+"""Checks of the stored data: the file, open turns, knowledge, documents, graph and memory."""
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+from sestet.config import Settings, data_directory
+from sestet.core.errors import StorageError
+from sestet.doctor.check import Check, read_database
+from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.documents import DocumentStore
+from sestet.storage.extractions import ExtractionStore
+from sestet.storage.graph import GraphStore
+from sestet.storage.journal import Journal, TurnRow
+from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.learnings import LearningStore
+from sestet.storage.locks import SessionLocks
+from sestet.storage.observation_progress import ObservationProgress
+
+_DATABASE, _TURNS, _GRAPH, _MEMORY = "database", "turns", "graph", "memory"
+#: The free space that SQLite needs beside the file, for the index of its log.
+_ROOM_TO_OPEN = 100_000
+
+
+def check_database() -> Check:
+    path = data_directory() / FILE_NAME
+    if not path.exists():
+        return Check(_DATABASE, "ok", "made by the first conversation")
+    try:
+        database = Database(path)
+    except StorageError as error:
+        if error.__cause__ is None:
+            # The file is sound, and this Sestet too old for it; the error says so.
+            return Check(_DATABASE, "problem", str(error), "update Sestet, or set SESTET_HOME elsewhere")
+        return _broken(path, error.__cause__)
+    try:
+        (version,) = database.execute("PRAGMA user_version").only()
+        (verdict,) = database.execute("PRAGMA quick_check(1)").only()
+    except sqlite3.Error as error:
+        return _broken(path, error)
+    finally:
+        database.close()
+    if verdict != "ok":
+        return _broken(path, ValueError(verdict))
+    return Check(_DATABASE, "ok", f"schema {version}, sound")
+
+
+def _broken(path: Path, error: BaseException) -> Check:
+    way_out = "put a copy back, move the file away, or set SESTET_HOME elsewhere"
+    if _is_full(path.parent):
+        way_out = "the disk is full: make room on it; the file may be quite sound"
+    return Check(_DATABASE, "problem", f"{path}: {error}", way_out)
+
+
+def _is_full(directory: Path) -> bool:
+    return shutil.disk_usage(directory).free < _ROOM_TO_OPEN
+
+
+def check_turns() -> list[Check]:
+    """Turns that wait for the person, or were cut off."""
+    return read_database(_describe_turns, absent=[], unreadable=[])
+
+
+def _describe_turns(database: Database) -> list[Check]:
+    waiting, cut_off = _unfinished(database)
+    found: list[Check] = []
+    if waiting:
+        detail = f"{len(waiting)} waiting for your decision, in {_sessions(waiting)}"
+        found.append(Check(_TURNS, "warning", detail, "'sestet approvals' lists what is asked"))
+    if cut_off:
+        detail = f"{len(cut_off)} cut off before the end, in {_sessions(cut_off)}"
+        found.append(Check(_TURNS, "warning", detail, "'sestet chat' offers to go on: /continue"))
+    return found or [Check(_TURNS, "ok", "none waits or was cut off")]
+
+
+def _unfinished(database: Database) -> tuple[list[TurnRow], list[TurnRow]]:
+    """The turns that wait, and those that were cut off. A turn that runs in another process is neither."""
+    locks = SessionLocks(database.path.with_suffix(".lock"))
+    try:
+        turns = Journal(database).open_turns()
+        cut_off = [turn for turn in turns if turn.state == "running" and locks.is_free(turn.session_id)]
+        return [turn for turn in turns if turn.state == "paused"], cut_off
+    finally:
+        locks.close()
+
+
+def _sessions(turns: list[TurnRow]) -> str:
+    return ", ".join(dict.fromkeys(turn.session_id for turn in turns))
+
+
+def check_library() -> list[Check]:
+    """Knowledge, lessons and documents."""
+
+    def read(database: Database) -> list[Check]:
+        return [_check_knowledge(database), _check_documents(DocumentStore(database))]
+
+    return read_database(read, absent=[], unreadable=[])
+
+
+def _check_knowledge(database: Database) -> Check:
+    entries, lessons = KnowledgeStore(database).count(), LearningStore(database).count()
+    detail = f"{_number(entries, 'entry', 'entries')}, {_number(lessons, 'lesson', 'lessons')}"
+    return Check("knowledge", "ok", detail)
+
+
+def _check_documents(documents: DocumentStore) -> Check:
+    number, chunks = documents.count()
+    if not number:
+        return Check("documents", "ok", "none", "if you want some: sestet knowledge ingest PATH")
+    gone = sum(not Path(path).exists() for path in documents.paths_below("/"))
+    detail = f"{_number(number, 'document', 'documents')} in {_number(chunks, 'chunk', 'chunks')}"
+    if gone:
+        way_out = "'sestet knowledge ingest PATH --prune' forgets documents whose files are gone"
+        return Check("documents", "warning", f"{detail}; the files of {gone} are gone", way_out)
+    return Check("documents", "ok", detail)
+
+
+def _number(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def check_graph(settings: Settings) -> list[Check]:
+    """The facts of the knowledge graph, and those that wait for the person."""
+    if not settings.graph.enabled:
+        return [Check(_GRAPH, "ok", "switched off", "graph.enabled: true turns it on")]
+    return read_database(
+        lambda database: [_describe_graph(settings, database)],
+        absent=[Check(_GRAPH, "ok", "empty", _reading(settings))],
+        unreadable=[],
+    )
+
+
+def _describe_graph(settings: Settings, database: Database) -> Check:
+    graph = GraphStore(database)
+    size, waiting = graph.size(), ExtractionStore(database, graph).waiting()
+    detail = f"{size.facts:,} fact{'' if size.facts == 1 else 's'} about {size.nodes:,} things"
+    if waiting.texts and settings.graph.extraction != "off":
+        detail += f"; {waiting.texts:,} saved texts are still to be read"
+    if waiting.proposals:
+        detail += f"; {waiting.proposals:,} wait for your decision"
+        return Check(_GRAPH, "ok", detail, "'sestet graph review' lists them")
+    return Check(_GRAPH, "ok", detail, _reading(settings))
+
+
+def _reading(settings: Settings) -> str:
+    if settings.graph.extraction != "off":
+        return ""
+    return "graph.extraction: review lets saved texts be read for facts"
+
+
+def check_memory(settings: Settings) -> list[Check]:
+    """How far observing has come, or the setting that turns it on."""
+    memory = settings.observational_memory
+    if not memory.enabled:
+        way_out = "observationalMemory.enabled: true turns observing on"
+        return [Check(_MEMORY, "ok", "keeps only what you ask it to; nothing is observed", way_out)]
+    return read_database(
+        lambda database: [_describe_memory(database, memory.observe_tokens)],
+        absent=[Check(_MEMORY, "ok", "observes conversations; nothing is observed yet")],
+        unreadable=[],
+    )
+
+
+def _describe_memory(database: Database, threshold: int) -> Check:
+    store = ObservationProgress(database, Journal(database))
+    observed, waiting = store.waiting()
+    detail = f"{observed} turns observed, {waiting} waiting until a session has {threshold:,} tokens of them"
+    if problem := store.work_sum().problem:
+        detail = f"{detail}; the last time failed: {problem}"
+        return Check(_MEMORY, "warning", detail, "Sestet tries it again by itself")
+    return Check(_MEMORY, "ok", detail, "'sestet memory list' shows what is remembered")

@@ -1,0 +1,133 @@
+"""The library: saved entries, lessons and documents, to be read, searched, corrected and forgotten."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from sestet.config.settings import EmbeddingSettings
+from sestet.core.errors import EmbeddingError, PersonError
+from sestet.core.label import CLEAN, Origin
+from sestet.core.schema import suggest
+from sestet.services.documents.ingestion import Ingestion, IngestionProgress, IngestionSummary
+from sestet.services.embedding.index import open_embedding
+from sestet.services.forgetting import ForgottenEntries, UnwantedEntries, forget_entries
+from sestet.services.retrieval import Retrieval, Retrieved
+from sestet.storage.database import Database
+from sestet.storage.documents import DocumentRow, DocumentStore
+from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore, KnowledgeVersion
+from sestet.storage.learnings import LearningRow, LearningStore
+from sestet.storage.passages import PassageStore
+
+__all__ = [
+    "DocumentRow",
+    "Embedded",
+    "ForgottenEntries",
+    "KnowledgeRow",
+    "KnowledgeVersion",
+    "LearningRow",
+    "Library",
+]
+
+#: A person wrote it outside of any conversation.
+_BY_HAND = Origin("", "", CLEAN)
+_SUGGESTED = 1_000
+
+
+class Embedded(NamedTuple):
+    """How many passages got their vector, and why no more did."""
+
+    done: int
+    problem: str = ""
+
+
+class Library:
+    """What is kept to be found again."""
+
+    def __init__(self, database: Database, embedding: EmbeddingSettings) -> None:
+        self._database = database
+        self._embedding = embedding
+        self._knowledge = KnowledgeStore(database)
+
+    def entries(self, limit: int, tag: str = "") -> list[KnowledgeRow]:
+        """The saved entries, the latest first."""
+        return self._knowledge.latest(limit, tag.strip().lower())
+
+    def entry(self, key: str) -> KnowledgeRow:
+        """The entry of that title, or an error that names the nearest."""
+        row = self._knowledge.get(key)
+        if row is None:
+            known = [other.key for other in self._knowledge.latest(_SUGGESTED)]
+            raise PersonError(f"there is no entry {key!r}{suggest(key, known)}")
+        return row
+
+    def save(self, key: str, content: str, category: Category, tags: Sequence[str]) -> KnowledgeRow:
+        """Save an entry in the person's own words; the same key again makes a new version."""
+        return self._knowledge.save(key, content, category, _BY_HAND, tags)
+
+    def versions(self, key: str) -> list[KnowledgeVersion]:
+        """Every version of an entry, the latest first."""
+        return self._knowledge.history(key)
+
+    def undo(self, key: str, to: int | None = None) -> KnowledgeRow:
+        """Make an earlier version the present one; None: the one before."""
+        present = self.entry(key)
+        versions = {version.version: version for version in self.versions(key)}
+        wanted = to or versions[present.version].previous
+        if wanted is None:
+            raise PersonError(
+                f"{present.key!r} is at its first version; 'sestet knowledge forget' removes it altogether"
+            )
+        row = self._knowledge.restore(key, wanted)
+        if row is None:
+            raise PersonError(
+                f"{present.key!r} has no version {wanted}; 'sestet knowledge history' lists them"
+            )
+        return row
+
+    def lessons(self, limit: int) -> list[LearningRow]:
+        return LearningStore(self._database).latest(limit)
+
+    def documents(self, limit: int) -> list[DocumentRow]:
+        return DocumentStore(self._database).list(limit)
+
+    def forget_entry(self, key: str) -> ForgottenEntries:
+        return forget_entries(self._database, UnwantedEntries(key=key))
+
+    def forget_lesson(self, number: int) -> ForgottenEntries:
+        return forget_entries(self._database, UnwantedEntries(learning=number))
+
+    def forget_documents(self, path: Path) -> ForgottenEntries:
+        """Forget the document at a path, or all below it."""
+        return forget_entries(
+            self._database, UnwantedEntries(paths=(str(path.absolute()), str(path.resolve())))
+        )
+
+    async def search(self, query: str, limit: int) -> Retrieved:
+        """Passages of entries, lessons and documents, by their words and their meaning."""
+        embedding = open_embedding(self._embedding, self._database)
+        retrieval = Retrieval(PassageStore(self._database), embedding=embedding)
+        return await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
+
+    def ingest(
+        self,
+        paths: Sequence[Path],
+        *,
+        prune: bool = False,
+        watch: Callable[[IngestionProgress], None] | None = None,
+    ) -> IngestionSummary:
+        """Read documents; with ``prune``, forget those below the paths whose files are gone."""
+        return Ingestion(DocumentStore(self._database)).run(paths, prune=prune, watch=watch)
+
+    async def embed(self, watch: Callable[[int, int], None] | None = None) -> Embedded:
+        """Give every passage its vector now."""
+        embedding = open_embedding(self._embedding, self._database)
+        if embedding is None:
+            return Embedded(0)
+        before = embedding.pending()
+        try:
+            await embedding.catch_up(watch)
+        except EmbeddingError as error:
+            return Embedded(before - embedding.pending(), str(error))
+        finally:
+            await embedding.close()
+        return Embedded(before - embedding.pending())
