@@ -47,7 +47,7 @@ class ReflectionRow(Values):
 
 
 @record
-class Sources(Values):
+class ReflectionSources(Values):
     """The ids of the rows that a reflection sums up."""
 
     observations: Sequence[int] = ()
@@ -85,7 +85,7 @@ class ObservationStore:
         text: str,
         origin: Origin,
         level: int,
-        sources: Sources,
+        sources: ReflectionSources,
         made_by: str = "chronicler",
     ) -> ReflectionRow:
         """Store a summary with its sources, in one transaction."""
