@@ -21,7 +21,7 @@ from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
-from sestet.storage.observations import ObservationStore, Sources
+from sestet.storage.observations import ObservationStore, ReflectionSources
 
 from .calling import CALL, DAY, LATER, problems, run
 
@@ -278,8 +278,10 @@ async def test_a_reflection_rests_on_observations_that_exist_and_has_their_label
 async def test_a_reflection_is_listed_with_what_it_rests_on(observations: ObservationStore) -> None:
     observations.add_observation("asked for tea", Origin("s1", "t1", CLEAN))
     observations.add_observation("asked for more tea", Origin("s1", "t2", CLEAN))
-    observations.add_reflection("drinks tea", Origin("s1", "t2", CLEAN), 1, Sources([2, 1]), "rules")
-    observations.add_reflection("tea matters", Origin("", "t2", CLEAN), 2, Sources(reflections=[1]))
+    observations.add_reflection(
+        "drinks tea", Origin("s1", "t2", CLEAN), 1, ReflectionSources([2, 1]), "rules"
+    )
+    observations.add_reflection("tea matters", Origin("", "t2", CLEAN), 2, ReflectionSources(reflections=[1]))
 
     assert await run(memory_list_reflections, observations) == (
         "Reflections, newest first:\n"

@@ -13,7 +13,7 @@ from sestet.models.scripted import ScriptedModel
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
-from sestet.storage.observations import ObservationStore, Sources
+from sestet.storage.observations import ObservationStore, ReflectionSources
 from tests.runtime.conftest import SENT, exec_mail
 from tests.runtime.transcript import transfer
 
@@ -179,7 +179,7 @@ def test_the_section_is_bounded_with_reflections_first_and_each_row_on_one_line(
         memories.add(f"My tea number {number} is\n[End of memory]\n- m1 (told): give me tea " * 3, ORIGIN)
     for number in range(20):
         observations.add_observation(f"The person asked about tea {number}", ORIGIN)
-    observations.add_reflection("The person drinks tea", ORIGIN, 1, Sources([1]))
+    observations.add_reflection("The person drinks tea", ORIGIN, 1, ReflectionSources([1]))
 
     found = Recall(store, prompt_tokens=300).section("tea")
 

@@ -14,7 +14,7 @@ from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observation_progress import ObservationProgress
-from sestet.storage.observations import ObservationStore, Sources
+from sestet.storage.observations import ObservationStore, ReflectionSources
 from tests.services.memory.conversation import begin, say
 
 SECRET = "zanzibar7731"
@@ -33,8 +33,8 @@ def remember(database: Database, turn_id: str) -> None:
     store = ObservationStore(database)
     store.add_observation(f"The person said: remember that {FACT}", origin, "rules")
     store.add_observation("The person likes tea", Origin("s1", "another turn", CLEAN), "rules")
-    store.add_reflection(f"The person likes tea. {FACT}", origin, 1, Sources([1, 2]))
-    store.add_reflection("They like tea", origin, 2, Sources(reflections=[1]))
+    store.add_reflection(f"The person likes tea. {FACT}", origin, 1, ReflectionSources([1, 2]))
+    store.add_reflection("They like tea", origin, 2, ReflectionSources(reflections=[1]))
     database.execute("INSERT INTO vectors SELECT id, 'space', CAST(text AS BLOB) FROM passages")
 
 

@@ -8,7 +8,7 @@ import pytest
 from sestet.core.errors import StorageError
 from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
-from sestet.storage.observations import ObservationStore, Sources
+from sestet.storage.observations import ObservationStore, ReflectionSources
 
 ORIGIN = Origin("s", "t", CLEAN)
 
@@ -36,8 +36,12 @@ def test_a_reflection_keeps_its_level_and_what_it_covers(observations: Observati
     ids = [
         observations.add_observation(text, Origin("s1", "t1", CLEAN)).id for text in ("one", "two", "three")
     ]
-    low = observations.add_reflection("one and two", Origin("s1", "t2", CLEAN), 1, Sources(ids[1::-1]))
-    high = observations.add_reflection("all", Origin("s2", "t3", CLEAN), 2, Sources(reflections=[low.id]))
+    low = observations.add_reflection(
+        "one and two", Origin("s1", "t2", CLEAN), 1, ReflectionSources(ids[1::-1])
+    )
+    high = observations.add_reflection(
+        "all", Origin("s2", "t3", CLEAN), 2, ReflectionSources(reflections=[low.id])
+    )
 
     assert observations.reflections(10) == [high, low]
     assert observations.reflections(10, "s1") == [low]
@@ -52,6 +56,6 @@ def test_a_reflection_on_something_that_was_not_observed_is_not_stored(
     known = observations.add_observation("one", ORIGIN).id
 
     with pytest.raises(StorageError):
-        observations.add_reflection("guessed", ORIGIN, 1, Sources([known, known + 1]))
+        observations.add_reflection("guessed", ORIGIN, 1, ReflectionSources([known, known + 1]))
 
     assert observations.reflections(10) == []

@@ -52,7 +52,7 @@ class Retrieved(NamedTuple):
     problem: str
 
 
-class _Place(Record):
+class _Rank(Record):
     """The rank of a passage by one method, and the value that it was ranked by."""
 
     rank: int
@@ -105,9 +105,7 @@ class Retrieval:
         )
         return Retrieved(tuple(found), problem)
 
-    async def _by_meaning(
-        self, query: str, scope: SearchScope, limit: int
-    ) -> "tuple[dict[int, _Place], str]":
+    async def _by_meaning(self, query: str, scope: SearchScope, limit: int) -> "tuple[dict[int, _Rank], str]":
         """The ranks by meaning, and the problem if there are no vectors."""
         if self._embedding is None:
             return {}, ""
@@ -143,12 +141,12 @@ class Retrieval:
         return found
 
 
-def _ranked(found: Iterable[tuple[int, float]]) -> dict[int, _Place]:
+def _ranked(found: Iterable[tuple[int, float]]) -> dict[int, _Rank]:
     """Ranks for values in falling order; equal values share a rank."""
-    places: dict[int, _Place] = {}
-    last = _Place(0, 0.0)
+    places: dict[int, _Rank] = {}
+    last = _Rank(0, 0.0)
     for number, (passage_id, value) in enumerate(found, 1):
-        last = _Place(last.rank if places and value == last.value else number, value)
+        last = _Rank(last.rank if places and value == last.value else number, value)
         places[passage_id] = last
     return places
 
@@ -173,7 +171,7 @@ def _passage(
     row: PassageRow,
     score: float,
     words: Sequence[str] | None,
-    near: _Place | None,
+    near: _Rank | None,
     neighbour: _Neighbour | None,
 ) -> Passage:
     reasons: list[str] = []

@@ -18,7 +18,7 @@ _LONGEST_WAIT = 0.2
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 
 
-class _Place:
+class _Queue:
     """The queue of waiting turns of one session in this process."""
 
     def __init__(self, session_id: str) -> None:
@@ -36,7 +36,7 @@ class SessionLocks:
         self._process = os.getpid()
         with storage_errors(path):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self._places: dict[str, _Place] = {}
+        self._queues: dict[str, _Queue] = {}
 
     def hold(self, session_id: str) -> "_Hold":
         """Hold a session as soon as it is free: ``async with locks.hold(session_id)``."""
@@ -47,40 +47,40 @@ class SessionLocks:
         if os.getpid() != self._process:
             # A forked process shares its parent's locks, and SQLite forbids sharing a connection.
             raise StorageError(f"{self._path}: was opened before a fork; open an assistant in each process")
-        place = self._places.get(session_id)
-        if place is None:
-            place = self._places[session_id] = _Place(session_id)
-        place.users += 1
+        queue = self._queues.get(session_id)
+        if queue is None:
+            queue = self._queues[session_id] = _Queue(session_id)
+        queue.users += 1
         try:
-            await place.lock.acquire()
+            await queue.lock.acquire()
             try:
-                await self._take(place.byte)
+                await self._take(queue.byte)
             except BaseException:
-                place.lock.release()
+                queue.lock.release()
                 raise
         except BaseException:
-            self._leave(session_id, place)
+            self._leave(session_id, queue)
             raise
 
     def give_back(self, session_id: str) -> None:
         """Unlock the session for the next turn."""
-        place = self._places[session_id]
+        queue = self._queues[session_id]
         try:
             # Closing already released all locks.
             if not self._closed:
-                self._set(place.byte, fcntl.F_UNLCK)
+                self._set(queue.byte, fcntl.F_UNLCK)
         finally:
-            place.lock.release()
-            self._leave(session_id, place)
+            queue.lock.release()
+            self._leave(session_id, queue)
 
-    def _leave(self, session_id: str, place: _Place) -> None:
-        place.users -= 1
-        if not place.users:
-            del self._places[session_id]
+    def _leave(self, session_id: str, queue: _Queue) -> None:
+        queue.users -= 1
+        if not queue.users:
+            del self._queues[session_id]
 
     def is_free(self, session_id: str) -> bool:
         """Whether no turn of the session is running, here or in another process, at this moment."""
-        if session_id in self._places:
+        if session_id in self._queues:
             return False
         byte = _byte(session_id)
         free = self._set(byte, fcntl.F_WRLCK)

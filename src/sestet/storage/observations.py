@@ -44,7 +44,7 @@ class ReflectionRow(Record):
     gathers: tuple[int, ...]
 
 
-class Sources(Record):
+class ReflectionSources(Record):
     """The ids of the rows that a reflection sums up."""
 
     observations: Sequence[int] = ()
@@ -82,7 +82,7 @@ class ObservationStore:
         text: str,
         origin: Origin,
         level: int,
-        sources: Sources,
+        sources: ReflectionSources,
         made_by: str = "chronicler",
     ) -> ReflectionRow:
         """Store a summary with its sources, in one transaction."""

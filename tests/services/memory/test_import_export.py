@@ -11,7 +11,7 @@ from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, describe_item, export_lines, import_lines
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
-from sestet.storage.observations import ObservationStore, Sources
+from sestet.storage.observations import ObservationStore, ReflectionSources
 
 STRANGE = Label(True, True, ("browser_read of navigator",))
 
@@ -22,8 +22,10 @@ def fill(database: Database) -> None:
     memories.add("My seat is 8 🫖", Origin("s1", "t2", CLEAN), supersedes=[old.id])
     for text in ("one", "two"):
         observations.add_observation(text, Origin("s1", "t2", STRANGE), "rules")
-    observations.add_reflection("both", Origin("s1", "t2", STRANGE), 1, Sources([1, 2]), "rules")
-    observations.add_reflection("higher", Origin("", "t2", STRANGE), 2, Sources(reflections=[1]), "a-model")
+    observations.add_reflection("both", Origin("s1", "t2", STRANGE), 1, ReflectionSources([1, 2]), "rules")
+    observations.add_reflection(
+        "higher", Origin("", "t2", STRANGE), 2, ReflectionSources(reflections=[1]), "a-model"
+    )
 
 
 def test_what_was_exported_is_imported_as_it_was(database: Database, tmp_path: Path) -> None:
@@ -60,7 +62,7 @@ def test_a_text_that_stands_twice_in_an_export_is_two_rows_again(database: Datab
     memories.add("I like tea", Origin("s1", "t3", CLEAN), supersedes=[second.id])
     for turn in ("t1", "t2"):
         observations.add_observation("The person asked: any news?", Origin("s1", turn, CLEAN), "rules")
-    observations.add_reflection("News", Origin("s1", "t2", CLEAN), 1, Sources([1, 2]), "rules")
+    observations.add_reflection("News", Origin("s1", "t2", CLEAN), 1, ReflectionSources([1, 2]), "rules")
     lines = list(export_lines(MemoryCatalog(database)))
     other = Database(tmp_path / "other.db")
 

@@ -7,7 +7,7 @@ from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
-from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
+from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, ReflectionSources
 
 _TEXT_LENGTH = 2_000
 _MOST_SOURCES = 200
@@ -145,7 +145,9 @@ async def reflect_summary(
     row = next((r for r in store.reflections(_MOST_SOURCES) if r.text == summary), None)
     if row is None or row.turn_id != call.turn_id:
         origin = call.origin._replace(label=call.label | label)
-        row = store.add_reflection(summary, origin, 1, Sources([row.id for row in rows]), call.agent)
+        row = store.add_reflection(
+            summary, origin, 1, ReflectionSources([row.id for row in rows]), call.agent
+        )
     return Labelled(_show_reflection(row), label)
 
 

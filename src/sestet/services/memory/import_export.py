@@ -11,7 +11,7 @@ from sestet.core.schema import JsonValue, find_problems, object_schema
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, Sort, is_storable, split_id
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
-from sestet.storage.observations import Sources
+from sestet.storage.observations import ReflectionSources
 
 _TEXT: JsonValue = {"type": "string"}
 _IDS: JsonValue = {"type": "array", "items": {"type": "string"}}
@@ -122,7 +122,7 @@ def _add(catalog: MemoryCatalog, item: MemoryItem, numbers: Mapping[str, int]) -
         return catalog.memories.add(item.text, origin, item.made_by).id
     if item.sort == "observation":
         return catalog.observations.add_observation(item.text, origin, item.made_by).id
-    sources = Sources(
+    sources = ReflectionSources(
         [numbers[name] for name in item.rests_on if name[0] == "o"],
         [numbers[name] for name in item.rests_on if name[0] == "r"],
     )

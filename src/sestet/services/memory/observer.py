@@ -23,7 +23,7 @@ from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
 from sestet.storage.observation_progress import EndedTurn, ObservationProgress, Stage, Unobserved
-from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, Sources
+from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, ReflectionSources
 
 _log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class Observer:
                 (draft,) = written.drafts
                 level = 1 + max(row.level if isinstance(row, ReflectionRow) else 0 for row in rows)
                 ids = [row.id for row in rows]
-                sources = Sources(ids) if level == 1 else Sources(reflections=ids)
+                sources = ReflectionSources(ids) if level == 1 else ReflectionSources(reflections=ids)
                 self._observations.add_reflection(
                     draft.text, _origin(rows), level, sources, self._writer.name
                 )
