@@ -104,7 +104,14 @@ async def test_a_fact_is_remembered_across_sessions_and_restarts(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "question", ["who are you?", "help", "xyzzy plugh", "show me the way home", "make a plan for my garden"]
+    "question",
+    [
+        "who are you?",
+        "help",
+        "xyzzy plugh",
+        "show me the meaning of being lonely",
+        "make a plan for my garden",
+    ],
 )
 async def test_it_says_what_it_is_and_how_to_set_a_real_model(tmp_path: Path, question: str) -> None:
     async with sestet.open({}, home=tmp_path) as app:
