@@ -1,4 +1,4 @@
-"""Small runs for tests of what is done with runs."""
+"""Small runs for tests, and the specialists that the router has learned."""
 
 import re
 from collections.abc import Sequence

@@ -9,9 +9,9 @@ from sestet.evals.training import read_bank
 from sestet.evals.trial import carry_out, try_router
 from tests.evals.samples import LEARNED, plain
 
-#: The least share of each kind that has to be right.
+#: The smallest share of right answers for each kind.
 ACCURACY = {"plain": 0.95, "hard": 0.90}
-#: The most that may be above the threshold and wrong.
+#: The largest share that may be above the threshold and wrong.
 FALSE_CONFIDENCE = 0.01
 
 

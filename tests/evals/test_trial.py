@@ -1,4 +1,4 @@
-"""Trials with a scripted model: what it is asked, how its first reply is read, what ends a run."""
+"""Trials with a scripted model: its requests, how its first reply is read, and the end of a run."""
 
 import asyncio
 from pathlib import Path

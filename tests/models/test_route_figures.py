@@ -1,4 +1,4 @@
-"""What the fast route rests on: how often the router is sure and wrong, on requests it never saw."""
+"""The fast route is safe: the router is rarely sure and wrong on requests that it never saw."""
 
 import json
 from importlib.resources import files

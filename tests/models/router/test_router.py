@@ -1,4 +1,4 @@
-"""The router as others see it: an owner for each request, and no false confidence."""
+"""The router: an owner for each request, and no false confidence."""
 
 import string
 import subprocess
