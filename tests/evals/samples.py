@@ -1,10 +1,15 @@
-"""Small runs for tests of what is done with runs."""
+"""Small runs for tests, and the specialists that the router has learned."""
 
 import re
 from collections.abc import Sequence
 
+from sestet.agents import default_specs
 from sestet.evals.runs import Result, Run, RunInfo, Subject
 from sestet.evals.sets import digest
+from sestet.models.router.weights import read_weights
+
+#: The specialists that the router has learned. One without requests in the bank is not among them.
+LEARNED = tuple(spec for spec in default_specs() if spec.name in read_weights().header["agents"])
 
 ROUTER = Subject("router", "light", 0.6, 12.0, 11.0)
 MODEL = Subject("home/tiny", basis_digest="p1")

@@ -1,4 +1,4 @@
-"""What the weights are learned with finds what can be known, and the same thing every time."""
+"""The fitting finds the right weights, and the same ones every time."""
 
 import numpy
 import pytest

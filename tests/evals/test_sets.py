@@ -1,4 +1,4 @@
-"""Test sets: those that ship are sound, and what is wrong with one's own is said with file and line."""
+"""Test sets: the shipped ones are valid, and errors in other ones name the file and the line."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Trials with a scripted model: what it is asked, how its first reply is read, what ends a run."""
+"""Trials with a scripted model: its requests, how its first reply is read, and the end of a run."""
 
 import asyncio
 from pathlib import Path
@@ -19,6 +19,7 @@ from sestet.evals.subjects import trial_tree
 from sestet.evals.trial import carry_out, try_orchestrator, try_router, try_tools
 from sestet.models.router import DIRECT, open_router
 from sestet.models.scripted import ScriptedModel, ScriptItem
+from tests.evals.samples import LEARNED
 
 NAMES = [spec.name for spec in default_specs()]
 ROOT = trial_tree(Settings(), default_specs())
@@ -145,13 +146,13 @@ async def test_a_trial_that_waits_for_nothing_can_be_stopped_too() -> None:
 
 
 async def test_ones_own_specialist_is_tried_by_its_examples() -> None:
-    gardener = AgentSpec("gardener", "Looks after plants", examples=("water the roses",))
-    specs = (*default_specs(), gardener)
+    newcomer = AgentSpec("newcomer", "Looks after plants", examples=("water the roses",))
+    specs = (*LEARNED, newcomer)
     root = trial_tree(Settings(), specs)
     shipped = len(shipped_set("routing").read_text(encoding="utf-8").splitlines())
-    model = ScriptedModel(["direct"] * shipped + [give("gardener")])
+    model = ScriptedModel(["direct"] * shipped + [give("newcomer")])
     run = await carry_out(try_orchestrator(root, specs, lambda _: model))
-    assert "### gardener" in model.requests[0].instruction
+    assert "### newcomer" in model.requests[0].instruction
     assert (run.results[-1].request, run.results[-1].right) == ("water the roses", True)
     by_kind = figures(run)["by_kind"]
     assert isinstance(by_kind, dict)

@@ -1,4 +1,4 @@
-"""What the servers of each vendor send: the same replies and failures, each on the vendor's own wire."""
+"""The wire formats of the vendors' servers: the same replies and failures in each."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ class Thought(NamedTuple):
 class Call(NamedTuple):
     id: str
     name: str
-    #: Of the arguments' JSON.
+    #: The pieces of the arguments' JSON.
     fragments: Sequence[str]
 
     @property
@@ -36,7 +36,7 @@ ProviderType: TypeAlias = Literal["openai", "anthropic", "google"]
 
 
 class Counts(NamedTuple):
-    """Tokens: all that were read, the share of them that was cached, and what was written."""
+    """Tokens: all that were read, how many of them were cached, and how many were written."""
 
     read: int = 20
     cached: int = 0
@@ -50,7 +50,7 @@ class Dialect(ABC):
     """One vendor's wire."""
 
     type: ProviderType
-    #: What the address in the settings ends with.
+    #: The end of the address in the settings.
     suffix = ""
     path: str
     key_header: str

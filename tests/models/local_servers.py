@@ -1,4 +1,4 @@
-"""Model servers of one's own machine on loopback: each with the paths and the JSON of the real one.
+"""Fake local model servers on loopback: each with the paths and the JSON of the real one.
 
 Also as a program, to look at the screen: ``python -m tests.models.local_servers ollama 11434``.
 """
@@ -26,13 +26,13 @@ class Served(NamedTuple):
     """A model of such a server."""
 
     name: str
-    #: Tokens that it reads once it is loaded.
+    #: The context in tokens once it is loaded.
     context: int = 32_768
-    #: Whether it calls tools; without, it chats.
+    #: Whether it calls tools; else it only chats.
     tools: bool = True
     loaded: bool = False
     embeds: bool = False
-    #: Whether it makes calls in text, where it is held to a form; see docs/models.md.
+    #: Whether it writes calls as text when the request has a schema; see docs/models.md.
     writes: bool = False
     #: Whether it begins an answer and never ends it.
     hangs: bool = False
@@ -40,10 +40,10 @@ class Served(NamedTuple):
 
 @dataclass
 class LocalServer(ABC):
-    """One server; what its models say to a conversation is the same for every kind."""
+    """One server; the models answer in the same way for every kind."""
 
     models: list[Served]
-    #: Empty: whoever comes is served.
+    #: Empty: every client is served.
     key: str = ""
     port: int = 0
     paths: list[str] = field(default_factory=list[str])
@@ -119,7 +119,7 @@ class LlamaCpp(LocalServer):
         if path == "/v1/models":
             return self.listed("llamacpp")
         if path == "/api/tags":
-            # It imitates Ollama here, and is not to be taken for it.
+            # llama.cpp imitates Ollama here, and must not be taken for it.
             return {"models": [{"name": model.name} for model in self.models]}
         if path != "/props":
             return None
@@ -136,7 +136,7 @@ class LlamaCpp(LocalServer):
 
 
 class LmStudio(LocalServer):
-    """``/api/v0/models``; what it does not know is answered with 200 and an error."""
+    """``/api/v0/models``; an unknown path is answered with 200 and an error."""
 
     def get(self, path: str, query: Mapping[str, Sequence[str]]) -> Json | None:
         if path == "/api/v0/models":
@@ -172,7 +172,7 @@ class Vllm(LocalServer):
 
 
 class Plain(LocalServer):
-    """Only what OpenAI's protocol has."""
+    """Only the paths of OpenAI's protocol."""
 
     def get(self, path: str, query: Mapping[str, Sequence[str]]) -> Json | None:
         return self.listed("me") if path == "/v1/models" else None
@@ -188,7 +188,7 @@ KINDS: dict[str, type[LocalServer]] = {
 
 
 def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON of a client
-    """A reply as the wire has it: each agent does what is asked of it, as far as the model can."""
+    """A reply in the wire format: each agent does its task, as far as the model can."""
     tools = [tool["function"]["name"] for tool in body.get("tools") or ()]
     last: Mapping[str, Any] = body["messages"][-1]
     end = usage(1_200, 25)
@@ -228,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody reads it."""
+        """Silent: no test reads the log."""
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)

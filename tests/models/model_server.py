@@ -1,4 +1,4 @@
-"""A server on loopback that says to a client of models what a test wants, over real HTTP."""
+"""A model server on loopback that sends the answers a test prepared, over real HTTP."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ Ending: TypeAlias = Literal["done", "end", "drop", "hang"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server says to one request: a stream of events, or a status with a body."""
+    """The answer to one request: a stream of events, or a status with a body."""
 
     events: Sequence[Event] = ()
     #: done: as OpenAI ends it; end: closed in good order but too early; drop: cut; hang: held open for ever.
@@ -26,7 +26,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Received:
-    """What a client sent."""
+    """A request that a client sent."""
 
     path: str
     headers: Mapping[str, str]
@@ -55,7 +55,7 @@ class ModelServer:
 
     @property
     def body(self) -> Mapping[str, Any]:
-        """What the only request had in its body."""
+        """The body of the only request."""
         (received,) = self.received
         return received.body
 

@@ -1,4 +1,4 @@
-"""Which models the settings make: retries, the fallback list, and what is loaded ahead."""
+"""The models that the settings name: retries, the fallback list, and loading ahead."""
 
 import subprocess
 import sys

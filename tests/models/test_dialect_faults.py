@@ -35,7 +35,7 @@ def dialect(request: pytest.FixtureRequest) -> Dialect:
 async def items_of(
     dialect: Dialect, *answers: Answer, key: str = KEY, waits: list[float] | None = None
 ) -> list[ModelItem]:
-    """What the model says; with ``waits``, asked again after failures, on no clock."""
+    """The items of a call; with ``waits``, repeated after failures without a real clock."""
 
     async def wait(seconds: float) -> None:
         if waits is not None:
@@ -137,7 +137,7 @@ async def test_a_key_that_is_missing_is_said_to_be(dialect: Dialect) -> None:
     assert (error.kind, "wants a key, and providers.home.apiKey is empty" in str(error)) == ("auth", True)
 
 
-# A vendor that wants to be left alone
+# A vendor that asks for a pause
 
 
 async def test_another_call_is_made_when_the_vendor_said_and_its_answer_is_the_only_one(

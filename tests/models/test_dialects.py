@@ -65,7 +65,7 @@ async def failure(
         return caught.value
 
 
-# What is understood
+# Reading replies
 
 
 async def test_text_is_passed_on_before_the_server_has_said_the_rest(dialect: Dialect) -> None:
@@ -109,7 +109,7 @@ async def test_tokens_that_the_vendor_had_kept_are_counted_within_the_input(dial
     assert reply == ModelReply("ok", usage=Usage(100, 7, 0, 80))
 
 
-# What is sent
+# Sending requests
 
 
 async def test_the_key_is_sent_as_the_vendor_wants_it_to_the_vendors_path(dialect: Dialect) -> None:
@@ -158,7 +158,7 @@ async def test_what_was_said_and_done_goes_back_in_a_form_that_the_vendor_accept
     assert [word for word in words if word not in str(server.body)] == []
 
 
-# What goes wrong
+# Failures
 
 
 @pytest.mark.parametrize(

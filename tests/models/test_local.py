@@ -1,4 +1,4 @@
-"""A model in this process: what it is sent, what comes back, and that it never holds up anything else."""
+"""A model in this process: its requests and replies, and that it never blocks the event loop."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -98,7 +98,7 @@ async def test_whoever_stops_listening_stops_the_work_and_the_loop_goes_on_meanw
     model = make(engine)
     async with aclosing(model.stream(REQUEST)) as items:
         assert await anext(items) == TextDelta("one")
-        # The thread waits, and this loop does not.
+        # The thread waits; this loop does not.
         await asyncio.sleep(0)
     gate.set()
     await model.close()

@@ -72,7 +72,7 @@ async def test_a_reply_is_held_to_the_schema(model: LocalModel) -> None:
 
     written = json.loads(reply.text) if reply.text.endswith("}") else None
     assert reply.text.startswith(('{"tool": "fs_read", "arguments": {"path": "', '{"answer": "'))
-    # A reply may be cut off by its length; one that is whole fits.
+    # A reply may be cut off by its length; a complete one fits the schema.
     assert written is None or not any(find_problems(schema, written))
 
 
@@ -105,7 +105,7 @@ async def test_going_from_agent_to_agent_loses_nothing_that_was_read(model: Loca
     kind, rude = (SHORT._replace(instruction=f"Be {how} and brief. " * 40) for how in ("kind", "rude"))
     for request in (kind, rude):
         await reply_of(model, request)
-    # Another process takes both beginnings from the disk, one over the other.
+    # Another process restores both states from disk, one after the other.
     another = LocalModel(NAME, file, LocalSettings(context_tokens=2048, reply_tokens=20, threads=1))
     try:
         first = await reply_of(another, kind)

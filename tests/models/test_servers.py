@@ -1,4 +1,4 @@
-"""Model servers of one's own machine are recognised by what they say, and asked what they offer."""
+"""Local model servers are recognised by their answers, and list their models."""
 
 import socket
 from collections.abc import Generator
@@ -56,7 +56,7 @@ def test_servers_are_found_in_the_order_of_their_places_and_silence_is_no_server
         assert [server.kind.name for server in find_servers(places)] == ["Ollama", "vLLM"]
 
 
-# What each of them tells
+# The facts that each kind tells
 
 
 def test_ollama_tells_the_context_of_a_loaded_model_and_that_of_a_modelfile() -> None:
@@ -110,12 +110,12 @@ def test_the_latest_of_ollamas_models_is_meant_where_no_tag_stands() -> None:
     assert seen.find("llama") is None
 
 
-# Whoever else may listen there
+# Other programs at the address
 
 
 @contextmanager
 def listening(answer: bytes) -> Generator[str]:
-    """A server that says this to everybody and hangs up; empty: says nothing until it is left."""
+    """A server that sends this to every client and hangs up; empty: it stays silent."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def serve() -> None:

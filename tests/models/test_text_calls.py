@@ -70,7 +70,7 @@ async def test_what_it_would_change_is_asked_about_every_time(tmp_path: Path) ->
         app.approvals.decide(asked[0].approval_id, "approve", "always")
         rest = [event async for event in app.resume_turn(asked[0].stamp.turn_id)]
         assert [event.outcome for event in rest if isinstance(event, ToolFinished)] == ["ok"]
-        # The standing answer was meant for whoever is more careful.
+        # The standing answer was given for a larger model.
         assert any(isinstance(event, ApprovalRequested) for event in await run(app, "and coffee"))
         assert app.is_small
 

@@ -1,4 +1,4 @@
-"""Vendors' models against a real server on loopback: what is sent, what is understood, what goes wrong."""
+"""Vendors' models against a real server on loopback: requests, replies and failures."""
 
 import asyncio
 import logging
@@ -73,7 +73,7 @@ async def error(answer: Answer, key: str = KEY, idle_timeout: float = 60.0) -> s
         return str(caught.value).replace(server.url, "URL")
 
 
-# What is understood
+# Reading replies
 
 
 async def test_text_is_passed_on_before_the_server_has_said_the_rest() -> None:
@@ -166,7 +166,7 @@ async def test_a_thought_in_tags_is_not_text_wherever_the_pieces_are_cut(
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == answer
 
 
-# What is sent
+# Sending requests
 
 
 async def test_malformed_arguments_go_back_inside_a_json_object_that_every_server_can_read() -> None:
@@ -199,7 +199,7 @@ async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(monkeypatch
     assert await reply(text("ok"), finish()) == ModelReply("ok")
 
 
-# What goes wrong
+# Failures
 
 
 @pytest.mark.parametrize(
@@ -404,7 +404,7 @@ async def test_a_model_that_was_closed_can_be_asked_again() -> None:
         assert server.connections == 2
 
 
-# Which model, and what it needs
+# Settings and packages
 
 
 def test_a_model_is_named_by_its_provider_and_itself() -> None:

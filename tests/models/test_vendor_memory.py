@@ -1,4 +1,4 @@
-"""What is remembered goes over the wire as the head of the person's message."""
+"""Remembered facts are sent at the head of the person's message."""
 
 from pydantic_ai.messages import ModelRequest, UserPromptPart
 

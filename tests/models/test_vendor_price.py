@@ -1,4 +1,4 @@
-"""What a vendor's reply costs, by the public price list."""
+"""The price of a vendor's reply, by the public price list."""
 
 import pytest
 from pydantic_ai.messages import ModelResponse, TextPart

@@ -1,1 +1,1 @@
-"""Trials: how well requests find their agent, and agents their tools; the test sets lie beside the code."""
+"""Trials: how well requests find their agent, and agents their tools. ``training`` trains the router."""

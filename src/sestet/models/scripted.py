@@ -55,7 +55,7 @@ class ScriptedModel:
     async def close(self) -> None:
         if self._missing:
             raise self._missing
-        left = {agent or "anybody": len(items) for agent, items in self._script.items() if items}
+        left = {agent or "any agent": len(items) for agent, items in self._script.items() if items}
         if left:
             raise ScriptError(f"the script has replies left over: {left}")
 

@@ -44,7 +44,7 @@ def test_tensors_are_read_from_the_wire_form() -> None:
         return bytes([number << 3 | 2, len(content)]) + content
 
     floats = b"\x08\x02\x10\x01" + field(8, b"a") + field(9, numpy.array([1.5, -2], "<f4").tobytes())
-    # The shape packed into one field, and a kind that is not read.
+    # The shape packed into one field, and a tensor type that is skipped.
     whole = field(1, b"\x02\x01") + b"\x10\x03" + field(8, b"b") + field(9, b"\x01\xff")
     longs = b"\x08\x01\x10\x07" + field(8, b"c") + field(9, bytes(8))
     graph = field(2, b"name") + b"".join(field(5, tensor) for tensor in (floats, whole, longs))
@@ -55,7 +55,7 @@ def test_tensors_are_read_from_the_wire_form() -> None:
 def test_the_vectors_are_those_of_the_reference(encoder: Encoder) -> None:
     vector = encoder.embed(["list the files in the downloads folder"])[0]
     assert vector.shape == (WIDTH,)
-    # The beginnings of layers 1, 3 and 5, by the original weights, in 64 bits and with the exact formulas.
+    # The first numbers of layers 1, 3 and 5, from the original weights in 64 bits with the exact formulas.
     expected = [-0.0154, -0.0141, -0.0392, 0.0078, 0.033, -0.0474, 0.0189, 0.0106, -0.0581]
     assert vector[[0, 1, 2, 384, 385, 386, 768, 769, 770]] == pytest.approx(expected, abs=2e-3)
 

@@ -1,4 +1,4 @@
-"""What is read out of a request before anything is learned."""
+"""The features of a request."""
 
 import pytest
 

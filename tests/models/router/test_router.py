@@ -1,4 +1,4 @@
-"""The router as others see it: an owner for each request, and no false confidence."""
+"""The router: an owner for each request, and no false confidence."""
 
 import string
 import subprocess
@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sestet.agents import default_specs
 from sestet.core.agent import AgentSpec
 from sestet.models.router import DIRECT, Router, open_router
+from tests.evals.samples import LEARNED
 
 GARDENER = AgentSpec(
     "gardener",
@@ -25,7 +25,7 @@ GARDENER = AgentSpec(
     ),
 )
 
-LIGHT = open_router(default_specs(), with_encoder=False)
+LIGHT = open_router(LEARNED, with_encoder=False)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def light() -> Router:
 
 @pytest.fixture(scope="module")
 def full() -> Router:
-    return open_router(default_specs())
+    return open_router(LEARNED)
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_plain_request_goes_to_its_owner(
 
 def test_the_probabilities_of_all_agents_add_up(light: Router) -> None:
     scores = light.route("list the files here").scores
-    assert set(scores) == {DIRECT, *(spec.name for spec in default_specs())}
+    assert set(scores) == {DIRECT, *(spec.name for spec in LEARNED)}
     assert sum(scores.values()) == pytest.approx(1)
     assert list(scores.values()) == sorted(scores.values(), reverse=True)
 
 
 def test_an_agent_that_is_not_in_the_tree_is_not_proposed() -> None:
-    specs = [spec for spec in default_specs() if spec.name != "vault"]
+    specs = [spec for spec in LEARNED if spec.name != "vault"]
     route = open_router(specs, with_encoder=False).route("encrypt this sentence with my key")
     assert "vault" not in route.scores
     assert sum(route.scores.values()) == pytest.approx(1)
@@ -145,14 +145,14 @@ def test_an_explanation_says_what_each_word_adds_and_shows_the_nearest_examples(
 
 @pytest.mark.parametrize("with_encoder", [False, True], ids=["light", "full"])
 def test_the_owners_own_specialist_gets_its_work(with_encoder: bool) -> None:
-    router = open_router((*default_specs(), GARDENER), with_encoder)
+    router = open_router((*LEARNED, GARDENER), with_encoder)
     for text in ("please water the basil", "when should I sow tomatoes", "the roses need to be pruned"):
         assert router.route(text).agent == "gardener", text
 
 
 @pytest.mark.parametrize("with_encoder", [False, True], ids=["light", "full"])
 def test_the_owners_own_specialist_takes_nothing_from_the_others(with_encoder: bool) -> None:
-    router = open_router((*default_specs(), GARDENER), with_encoder)
+    router = open_router((*LEARNED, GARDENER), with_encoder)
     for text, agent in (
         ("list the files in src", "operator"),
         ("hello", DIRECT),
@@ -162,7 +162,7 @@ def test_the_owners_own_specialist_takes_nothing_from_the_others(with_encoder: b
 
 
 def test_a_specialist_with_an_empty_plaque_is_never_proposed_surely() -> None:
-    router = open_router((*default_specs(), AgentSpec("mystery")), with_encoder=False)
+    router = open_router((*LEARNED, AgentSpec("mystery")), with_encoder=False)
     route = router.route("do the usual thing")
     assert route.agent != "mystery" or not route.sure
 
@@ -185,7 +185,7 @@ def test_where_the_encoder_is_not_installed_the_light_variant_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sestet.models.router.encoder.PACKAGE", "no-such-package")
-    router = open_router(default_specs())
+    router = open_router(LEARNED)
     assert router.variant == "words"
     assert "not installed" in router.missing
     assert router.route("list the files here").agent == "operator"
@@ -193,6 +193,6 @@ def test_where_the_encoder_is_not_installed_the_light_variant_answers(
 
 def test_weights_that_are_not_the_known_ones_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sestet.models.router.encoder._HASH", "0" * 64)
-    router = open_router(default_specs())
+    router = open_router(LEARNED)
     assert router.variant == "words"
     assert "not the one" in router.missing

@@ -1,4 +1,4 @@
-"""Arguments that nearly fit: what is repaired, and that nothing is ever made up."""
+"""Arguments that nearly fit are repaired, and no value is made up."""
 
 import pytest
 from hypothesis import given

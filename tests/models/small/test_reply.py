@@ -1,4 +1,4 @@
-"""Replies of small models as they were really written: calls are found, and what is no call is left alone."""
+"""Real replies of small models: calls are found, and other JSON is left alone."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a small model is shown, and what becomes of its replies."""
+"""The prompts of a small model, and how its replies are read."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -33,7 +33,7 @@ ASKED = ModelRequest("operator", "You are the operator.", (UserMessage("read not
 
 
 class Writer:
-    """A model that writes one text after the other, in small pieces, and remembers what it was shown."""
+    """A model that writes prepared texts in small pieces, and records its requests."""
 
     name = "local/tiny"
 
@@ -56,7 +56,7 @@ class Writer:
 
 
 async def say(text: str, request: ModelRequest = ASKED) -> tuple[str, ModelReply]:
-    """What is shown of a text, and the reply that it becomes."""
+    """The streamed pieces of a text, and its reply."""
     *shown, reply = [item async for item in SmallModel(Writer(text), default_specs()).stream(request)]
     assert isinstance(reply, ModelReply)
     return "".join(item.text for item in shown if isinstance(item, TextDelta)), reply
@@ -221,7 +221,7 @@ def test_the_orchestrator_chooses_among_those_whose_work_it_may_be(
 
     assert (f'"agent_name": {{"type": "string", "enum": {json.dumps(names)}}}' in schema) is bool(names)
     assert ('"answer"' in schema) is may_answer
-    # Once somebody has done the work, it is told.
+    # After a specialist has answered, the orchestrator may answer too.
     told = request._replace(messages=(*request.messages, ToolMessage("1", "transfer_to_agent", "ok: milk")))
     assert '"answer"' in json.dumps(small.plain(told).schema)
 

@@ -1,4 +1,4 @@
-"""Finds the arguments of a call in a request: by their form, by the words beside them, or in what is left."""
+"""Finds the arguments of a call in a request: by their form, by the words beside them, or in the rest."""
 
 import re
 from collections.abc import Iterator, Sequence, Set

@@ -95,7 +95,7 @@ class Conversation(NamedTuple):
         """The answer to a message that needs no specialist; empty for any other message."""
         if len(text) > _LONGEST_PHRASE:
             return ""
-        # "Hello, who are you?" is a question, "hello" alone a greeting, "thanks, bye" both of its words.
+        # "Hello, who are you?" is a question without its courtesy, "hello" alone a greeting.
         for said in (text.strip(" .!?,"), trim_request(text)):
             if answer := self._phrase(said):
                 return answer
@@ -136,7 +136,7 @@ class Conversation(NamedTuple):
     def only_thinking(self) -> str:
         return f"This takes a real model: there is no tool for it, only thinking. {WHAT_I_AM}"
 
-    def nobody_for(self, agent: str) -> str:
+    def without_tools(self, agent: str) -> str:
         return f"That is work for the {agent}, who has no tools here, so I cannot do it."
 
 

@@ -214,7 +214,7 @@ def next_delegation(
         if part.agent == DIRECT:
             answers.append(conversation.answer(part.text))
         elif not conversation.abilities.has(part.agent):
-            answers.append(conversation.nobody_for(part.agent))
+            answers.append(conversation.without_tools(part.agent))
         elif (request := _with_findings(part.text, answers)) is None:
             answers.append(f"I found nothing to go on with for “{part.text}”, so I left it.")
         elif not left and not may_delegate:

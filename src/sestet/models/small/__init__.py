@@ -1,1 +1,1 @@
-"""What a small model needs to make calls: a short prompt with examples, a grammar, and tolerant reading."""
+"""Tool calls for small models: a short prompt with examples, a schema, and a tolerant parser."""
