@@ -276,7 +276,7 @@ async def test_a_name_that_no_agent_can_have_is_skipped_before_anything_is_sent(
         loaded = await _load(server.url, name)
 
     assert loaded.peers == ()
-    assert "its name has to start with a letter" in loaded.warnings[0]
+    assert "its name must start with a letter" in loaded.warnings[0]
     assert name.replace("\n", " ").replace("`", "") in loaded.warnings[0]
     assert server.received == []
 

@@ -1,5 +1,6 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Protocol
@@ -15,6 +16,16 @@ UNMATCHED = "unmatched"
 #: The two calls that every tree offers and nobody owns.
 TRANSFER = "transfer_to_agent"
 REJECT_TASK = "reject_task"
+
+
+#: What every vendor accepts as the name of a function or an agent.
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+
+def name_problem(name: str) -> str:
+    """What is wrong with the name of a tool or an agent, to follow "its name"; empty when nothing is."""
+    rule = "must start with a letter and have letters, digits, '_' and '-', 64 at most"
+    return "" if _NAME.fullmatch(name) else rule
 
 
 def normalise_name(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sestet.agents import NAMES, room_tools
+from sestet.agents import room_names, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
@@ -18,7 +18,7 @@ def trial_tree(settings: Settings, specs: Sequence[AgentSpec], tools: Sequence[T
     tools is there as well: what belongs to it has to be told apart from the rest already.
     """
     if tools is None:
-        tools = [tool for name in NAMES for tool in room_tools(name)]
+        tools = [tool for name in room_names() for tool in room_tools(name)]
     config = OrchestrationConfig(
         tools=tools,
         system_prompt=settings.agent.system_prompt,

@@ -1,25 +1,12 @@
 """Puts every tool in exactly one bucket: its owner's, or the unmatched one that belongs to nobody."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from sestet.core.agent import ORCHESTRATOR, UNMATCHED, AgentSpec, normalise_name
 from sestet.core.errors import DefinitionError
 from sestet.core.tool import Tool
 
 _RESERVED = (ORCHESTRATOR, UNMATCHED)
-
-
-class RoleToolSet(NamedTuple):
-    """The partition among the six specialists."""
-
-    operator: tuple[Tool, ...] = ()
-    navigator: tuple[Tool, ...] = ()
-    vault: tuple[Tool, ...] = ()
-    librarian: tuple[Tool, ...] = ()
-    planner: tuple[Tool, ...] = ()
-    chronicler: tuple[Tool, ...] = ()
-    unmatched: tuple[Tool, ...] = ()
 
 
 def partition(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> dict[str, tuple[Tool, ...]]:

@@ -1,10 +1,17 @@
 """Builds the tree: an orchestrator without tools above the specialists that have something to do."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from sestet.core.agent import ASSISTANT, ORCHESTRATOR, UNMATCHED, Agent, AgentSpec, RemotePeer
+from sestet.core.agent import (
+    ASSISTANT,
+    ORCHESTRATOR,
+    UNMATCHED,
+    Agent,
+    AgentSpec,
+    RemotePeer,
+    name_problem,
+)
 from sestet.core.errors import AdaptError, DefinitionError
 from sestet.core.model import Model
 from sestet.core.record import Values, record
@@ -20,9 +27,6 @@ from sestet.orchestration.routing import (
 )
 
 AdaptTool: TypeAlias = Callable[[Tool, str], Tool]
-
-# What every vendor accepts as a function or agent name.
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def _unchanged(tool: Tool, agent_name: str) -> Tool:
@@ -122,7 +126,5 @@ def _as_agent(remote: Agent | RemotePeer) -> Agent:
 
 def _require_names(what: str, names: Iterable[str]) -> None:
     for name in names:
-        if not _NAME.fullmatch(name):
-            raise DefinitionError(
-                f"{what} '{name}': must start with a letter and have letters, digits, '_' and '-', 64 at most"
-            )
+        if problem := name_problem(name):
+            raise DefinitionError(f"{what} '{name}': {problem}")

@@ -6,12 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from sestet.config.settings import RemoteAgentSettings
-from sestet.core.agent import RemotePeer, normalise_name
+from sestet.core.agent import RemotePeer, name_problem, normalise_name
 from sestet.remote.plain import one_line
 
 _EXTRA_MISSING = "remote agents need the extra: pip install 'sestet[a2a]'"
-# What the tree accepts; a name that it refuses would take the local agents down as well.
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _SHOWN = 200
 
 _log = logging.getLogger("sestet.remote")
@@ -82,8 +80,9 @@ def _find_problems(entries: Iterable[RemoteAgentSettings]) -> list[str]:
 
 
 def _problem_of(entry: RemoteAgentSettings, seen: set[str]) -> str:
-    if not _NAME.fullmatch(entry.name):
-        return "its name has to start with a letter and have only letters, digits, '_' and '-', 64 at most"
+    # The tree refuses such a name, and the local agents would go down with it.
+    if problem := name_problem(entry.name):
+        return f"its name {problem}"
     if normalise_name(entry.name) in seen:
         return "another remote agent has this name"
     # Credentials cannot be written without an '@', so that is all to look for: no parser has to agree on it.
