@@ -1,7 +1,8 @@
 """``sestet chat``: a conversation in the terminal, or line by line through a pipe."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -29,7 +30,9 @@ def chat(
     first = ""
     if is_at_terminal():
         from sestet.cli.setting_up.offer import offer_setup
+        from sestet.cli.trust import offer_trust
 
+        offer_trust(cast("Path | None", context.obj))
         first = offer_setup(load(context))
     raise typer.Exit(run(_chat(context, session, resume, first)))
 

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar, cast
 import typer
 
 from sestet import app
+from sestet.cli.show.clean import clean
 from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.models.choice import check_models
 from sestet.storage.database import FILE_NAME, Database
@@ -25,17 +26,34 @@ _Result = TypeVar("_Result")
 def load(context: typer.Context, file: Path | None = None) -> Loaded:
     """The settings from this file, the one that ``--config`` names, or the first that is found."""
     loaded = load_settings(file or cast("Path | None", context.obj))
+    if loaded.workspace and (notice := loaded.workspace.notice):
+        warn_once(notice)
     # A provider that is not there is a mistake in the settings too: found before anything is written.
     check_models(loaded.settings)
     return loaded
 
 
+#: Lines that stand on stderr already: the settings may be loaded several times by one command.
+_warned: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """One line on stderr, unless this command has said it."""
+    if text not in _warned:
+        _warned.add(text)
+        typer.echo(f"warning: {clean(text)}", err=True)
+
+
+def has_warned(text: str) -> bool:
+    return text in _warned
+
+
 @asynccontextmanager
 async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     """The assistant of these settings. Settings with a mistake end it before anything is written."""
-    settings = load(context).settings
+    loaded = load(context)
     _keep_log()
-    async with app.open(settings) as opened:
+    async with app.open(loaded) as opened:
         yield opened
 
 
@@ -74,8 +92,6 @@ class _HarmlessLines(logging.Formatter):
     """An error may repeat what a server or a file said, and a log is read on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        from sestet.cli.show.clean import clean
-
         return clean(super().format(record))
 
 

@@ -21,6 +21,8 @@ from sestet.cli import (
     route,
     sessions,
     setup,
+    tools,
+    trust,
 )
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
@@ -36,7 +38,9 @@ program = typer.Typer(
 program.command("chat")(chat.chat)
 program.command("ask")(ask.ask)
 program.command("setup")(setup.setup)
-program.command("agents")(agents.agents)
+program.add_typer(agents.program, name="agents")
+program.add_typer(tools.program, name="tools")
+program.command("trust")(trust.trust)
 program.command("prompt")(prompt.prompt)
 program.command("route")(route.route)
 program.add_typer(sessions.program, name="sessions")
@@ -63,7 +67,9 @@ def start(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Settings; else ./sestet.yaml, else the one in ~/.config/sestet."),
+        typer.Option(
+            metavar="FILE", help="Settings; else an accepted ./sestet.yaml, else the one in ~/.config/sestet."
+        ),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")

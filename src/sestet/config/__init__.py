@@ -1,6 +1,13 @@
 """What can be set, and where it is read from. Nothing else in Sestet reads the environment."""
 
-from sestet.config.load import Loaded, data_directory, load_settings, settings_from
+from sestet.config.load import (
+    Loaded,
+    config_directory,
+    data_directory,
+    find_workspace,
+    load_settings,
+    settings_from,
+)
 from sestet.config.settings import (
     ProviderSettings,
     RemoteAgentSettings,
@@ -9,14 +16,18 @@ from sestet.config.settings import (
     settings_schema,
     to_camel,
 )
+from sestet.config.trust import Workspace
 
 __all__ = [
     "Loaded",
     "ProviderSettings",
     "RemoteAgentSettings",
     "Settings",
+    "Workspace",
     "as_mapping",
+    "config_directory",
     "data_directory",
+    "find_workspace",
     "load_settings",
     "settings_from",
     "settings_schema",

@@ -5,12 +5,20 @@ import os
 import re
 import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
-from sestet.config.load import find_file, member_schema, parse_yaml, put_value, usual_file
+from sestet.config.load import (
+    data_directory,
+    member_schema,
+    parse_yaml,
+    put_value,
+    settings_to_use,
+    usual_file,
+)
 from sestet.config.settings import settings_schema
+from sestet.config.trust import SETTINGS_FILE, keeping_trust
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonValue, find_problems
 
@@ -42,11 +50,14 @@ def file_to_edit(
 ) -> Path:
     """The file that settings are read from; where there is none yet, the one in the config directory."""
     environ = os.environ if environ is None else environ
-    return named or find_file(environ, directory or Path.cwd()) or usual_file(environ)
+    return named or settings_to_use(environ, directory or Path.cwd()) or usual_file(environ)
 
 
-def edit_settings(file: Path, changes: Changes) -> None:
-    """Write new values into the file, which is made if it is not there: at once, or not at all."""
+def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | None = None) -> None:
+    """Write new values into the file, which is made if it is not there: all of them, or none.
+
+    A workspace's settings that were accepted before stay accepted.
+    """
     schema = settings_schema()
     problems = [
         f"{file}: {'.'.join((*key, *problem.path))}: {problem.message}"
@@ -57,7 +68,19 @@ def edit_settings(file: Path, changes: Changes) -> None:
         raise ConfigError(problems)
     # What a link points to is changed, and the link stays one.
     file = file.resolve()
-    _replace(file, edited(_read(file), changes, str(file)))
+    text = edited(_read(file), changes, str(file))
+    with _keeping_trust(file, os.environ if environ is None else environ):
+        _replace(file, text)
+
+
+def _keeping_trust(file: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
+    try:
+        own, data = usual_file(environ).resolve(), data_directory(environ)
+    except ConfigError:  # without a home directory there is no list of accepted workspaces
+        return nullcontext()
+    if file == own or file.name != SETTINGS_FILE:
+        return nullcontext()
+    return keeping_trust(file.parent, data, (SETTINGS_FILE,))
 
 
 def edited(text: str, changes: Changes, file: str) -> str:

@@ -1,5 +1,6 @@
 """The first lines of a conversation: where one is, who answers, and what is wrong."""
 
+from sestet.cli.opening import has_warned
 from sestet.cli.show.history import count_turns, print_recalled, read_turns
 from sestet.cli.talk.session import find_session
 from sestet.cli.talk.state import Talk
@@ -19,7 +20,8 @@ def greet(talk: Talk) -> None:
     if talk.app.is_small:
         talk.note(SMALL, "yellow")
     for warning in talk.app.warnings:
-        talk.note(warning, "yellow")
+        if not has_warned(warning):
+            talk.note(warning, "yellow")
     recall(talk)
     print_unfinished(talk)
     talk.console.print()

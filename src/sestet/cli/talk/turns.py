@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 import typer
 
 from sestet.app import App
+from sestet.cli.opening import warn_once
 from sestet.cli.show.answer import End, last_words
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
@@ -75,7 +76,7 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 def warn(app: App) -> None:
     """What is wrong with the assistant as a whole, and what is not to be expected of it, on stderr."""
     for warning in app.warnings:
-        typer.echo(f"warning: {clean(warning)}", err=True)
+        warn_once(warning)
     if app.is_small:
         typer.echo(SMALL, err=True)
 
