@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sestet import app
 from sestet.cli.health.check import Check
+from sestet.cli.health.plugins import check_plugins
 from sestet.config import Settings, load_settings
 from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, PersonError
@@ -31,7 +32,10 @@ def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
     detail = str(loaded.file) if loaded.file else "no file, so the defaults hold"
     if loaded.overrides:
         detail += f"; changed by {', '.join(loaded.overrides)}"
-    return [Check("settings", "ok", detail)], loaded.settings
+    checks = [Check("settings", "ok", detail)]
+    if loaded.workspace and (notice := loaded.workspace.notice):
+        checks.append(Check("workspace", "warning", notice, "'sestet trust' shows and accepts them"))
+    return checks, loaded.settings
 
 
 async def check_assistant(settings: Settings) -> list[Check]:
@@ -40,11 +44,12 @@ async def check_assistant(settings: Settings) -> list[Check]:
     logging.getLogger("sestet").addHandler(logging.NullHandler())
     try:
         with tempfile.TemporaryDirectory() as home:
-            async with app.open(settings, home=home) as built:
+            async with app.open(settings, home=home, plugins=True) as built:
                 return [
                     _check_model(built),
                     check_agents(built.root),
                     *check_unmatched(built.unmatched),
+                    *check_plugins(built.plugins),
                     *_check_remote(built),
                 ]
     except PersonError as error:
@@ -78,8 +83,9 @@ def check_unmatched(unmatched: Sequence[Tool]) -> list[Check]:
 def _check_remote(built: app.App) -> list[Check]:
     if not built.settings.a2a.enabled:
         return [Check("remote agents", "ok", "switched off")]
-    # The assistant's warnings begin with its tools, which have been reported.
-    warnings = built.warnings[len(built.unmatched) :]
+    # The assistant's warnings begin with its tools and end with its plug-ins, which have been reported.
+    reported = (*built.plugins.problems, built.plugins.notice)
+    warnings = [each for each in built.warnings[len(built.unmatched) :] if each not in reported]
     if warnings:
         return [Check("remote agents", "warning", warning, "see a2a.remoteAgents") for warning in warnings]
     joined = [agent.name for agent in built.root.sub_agents if agent.remote is not None]
