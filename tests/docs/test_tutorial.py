@@ -109,5 +109,6 @@ async def test_the_tool_of_the_readme_works_in_the_config_directory(
     async with sestet.open(home=tmp_path) as app:
         *_, end = [event async for event in app.run_turn("s", "how busy is this computer")]
 
-    assert (end.kind, end.author) == ("turn_finished", "operator")
+    assert end.author == "operator"
+    assert end.kind == "turn_finished"
     assert end.text.startswith("The load is ")
