@@ -1,4 +1,4 @@
-"""What holds for every room, and beside it the form in which the plaques of the six are written."""
+"""Contracts of every room; and the form of the six plaques, which other rooms need not share."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ _FIELDS = [
 ]
 #: Category words and old names that a model could take for the name of an agent.
 _BANNED = {"browser", "exec", "executor", "researcher", "memory-manager", "crypto", "subagent", "sub-agent"}
-#: Alone, each of these fits several rooms.
+#: Keywords that would fit several rooms.
 _AMBIGUOUS = re.compile(
     r"search|run|find|open|read|write|save|store|list|show|get|look|check|send"
     r"|file|page|note|key|secret|skill|memory|remember|plan|step|price"
@@ -39,7 +39,7 @@ _AMBIGUOUS = re.compile(
 
 
 class _Reader(Protocol):
-    """As much of YAML as is used here, with types."""
+    """The one method of YAML that is used here, with types."""
 
     def load(self, stream: str, /) -> object: ...
 
@@ -264,7 +264,7 @@ def _six() -> list[sestet.AgentSpec]:
 
 
 def _values(spec: sestet.AgentSpec) -> Iterator[str]:
-    """All that the orchestrator may read of a plaque, but for the name."""
+    """Every text of a plaque that the orchestrator may read, except the name."""
     yield from (spec.description, spec.accepts, spec.returns)
     for several in (
         spec.keywords,

@@ -1,4 +1,4 @@
-"""What holds for the examples of every tool: people's words, from which its arguments can be filled."""
+"""The examples of every tool lead to that tool, and its arguments can be filled from them."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -53,7 +53,7 @@ def test_an_example_leads_to_its_own_tool_among_all_tools(tool: Tool) -> None:
 
 
 def filled(tool: Tool, example: str) -> tuple[str, dict[str, object]]:
-    """An example with something of the right form in each slot, and what that is as arguments."""
+    """An example with a value of the right form in each slot, and these values as arguments."""
     arguments: dict[str, object] = {}
     for slot in _SLOT.findall(example):
         parameter = parameters_of(tool)[slot]

@@ -1,4 +1,4 @@
-"""The import contracts hold, each of them bites, and none has a hole."""
+"""The import contracts hold, each one finds a planted violation, and they cover everything."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ def read_contracts() -> dict[str, Contract]:
 
 CONTRACTS = read_contracts()
 
-# What is planted: the contract that must notice it, the module that gets the line, the line.
+# Each violation: the contract that must find it, the module that gets the line, the line.
 FORBIDDEN = {
     "core knows storage": ("layers", "core.agent", "import sestet.storage.database"),
     "config knows services": ("layers", "config.planted", "import sestet.services"),
@@ -142,6 +142,6 @@ def test_every_vendor_but_arithmetic_has_at_most_one_home() -> None:
     for line in CONTRACTS["vendors"]["ignore_imports"]:
         home, vendor = line.split(" -> ")
         homes.setdefault(vendor, set()).add(home.removesuffix(".**"))
-    # numpy is nothing that one would replace behind an adapter: it is how vectors are reckoned with.
+    # numpy needs no adapter: both packages compute with vectors, and we would not replace it.
     reckoning = {"sestet.models.router", "sestet.services.embedding"}
     assert {vendor: found for vendor, found in homes.items() if len(found) > 1} == {"numpy": reckoning}

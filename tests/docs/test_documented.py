@@ -1,4 +1,4 @@
-"""What exists is documented, and what is documented exists."""
+"""Everything that exists is documented, and everything documented exists."""
 
 import re
 import sqlite3

@@ -16,7 +16,7 @@ from tests.docs.test_examples import output_after
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
-#: The person of the page.
+#: The home directory on the page.
 HOME = "/home/ann"
 
 
@@ -40,7 +40,7 @@ def find_steps(page: str) -> list[Step]:
 
 
 def follow(steps: list[Step], home: Path) -> list[tuple[str, str]]:
-    """What the page says that each step prints, and what it really prints."""
+    """For each step, the output on the page and the real output."""
     work = home / "work"
     work.mkdir(parents=True)
     seen: list[tuple[str, str]] = []
@@ -70,7 +70,7 @@ def run(code: str, home: Path, work: Path) -> str:
 
 
 def comparable(text: str) -> str:
-    """Without what differs from machine to machine: how long a test took, and how wide a column became."""
+    """The text without values that differ between machines: times of tests and widths of columns."""
     return re.sub(r"in \d+\.\d+s", "in 0.00s", re.sub(r"(?<=\S) {2,}(?=\S)", "  ", text)).strip()
 
 

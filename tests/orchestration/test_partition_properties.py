@@ -1,4 +1,4 @@
-"""What holds for every partition, whatever the tools are called."""
+"""Properties of every partition, for tools of any names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

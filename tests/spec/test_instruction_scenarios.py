@@ -1,4 +1,4 @@
-"""What the orchestrator and the specialists are told."""
+"""The instructions of the orchestrator and of the specialists."""
 
 import re
 
