@@ -14,7 +14,7 @@ from sestet.core.record import Values, record
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
-from sestet.plugins import Plugins, find_plugins, read_folder
+from sestet.plugins import Plugins
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.history import History
 from sestet.runtime.turn import Limits
@@ -75,12 +75,15 @@ def with_plugins(
 ) -> Additions:
     """The additions and the plug-ins that fit beside them; None wants them if settings were loaded."""
     loaded = given if isinstance(given, Loaded) else None
+    if not wanted and (wanted is False or loaded is None):
+        return additions
+    # Loaded on use: a program that gives its own settings need not pay for the search.
+    from sestet.plugins.find import find_plugins, read_folder
+
     peers = settings.a2a.remote_agents if settings.a2a.enabled else ()
     beside = (*additions.specs, *(AgentSpec(peer.name) for peer in peers))
     if isinstance(wanted, Path):
         return replace(additions, plugins=read_folder(wanted, beside, additions.tools))
-    if not (loaded is not None if wanted is None else wanted):
-        return additions
     return replace(additions, plugins=find_plugins(loaded, beside, additions.tools))
 
 

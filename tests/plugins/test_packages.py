@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sestet.plugins import find_plugins
+from sestet.plugins.find import find_plugins
 from sestet.plugins.packages import CACHE, find_entry_points
 from tests.plugins.conftest import World, tool_file, write
 

@@ -13,7 +13,8 @@ import sestet
 from sestet.config import settings_from
 from sestet.core.errors import DefinitionError
 from sestet.core.event import TurnFinished
-from sestet.plugins import Plugins, find_plugins, read_folder
+from sestet.plugins import Plugins
+from sestet.plugins.find import find_plugins, read_folder
 from tests.plugins.conftest import World, tool_file, write
 
 
@@ -80,7 +81,8 @@ async def test_one_folder_can_be_loaded_alone(world: World, tmp_path: Path) -> N
 
 def test_files_of_one_folder_import_each_other_and_nothing_else_changes(world: World) -> None:
     folder = world.agent()
-    write(folder / "_words.py", "FED = 'Well fed'\n")
+    write(folder / "__init__.py", "HIVES = 3\n")
+    write(folder / "_words.py", "from . import HIVES\nFED = 'Well fed'\n")
     write(folder / "second.py", f"from . import care\nfrom ._words import FED\n{tool_file('hive_second')}")
     before = list(sys.path)
 

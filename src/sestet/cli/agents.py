@@ -37,7 +37,7 @@ def new(
 ) -> None:
     """Write the skeleton of an agent: AGENT.md, a tool, and a test that passes."""
     from sestet.cli.opening import load
-    from sestet.plugins import find_plugins
+    from sestet.plugins.find import find_plugins
     from sestet.plugins.skeleton import new_agent
 
     files = new_agent(name, prefix, find_plugins(load(context)), workspace=workspace)
@@ -61,7 +61,7 @@ def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
     from sestet.cli.show.console import print_json
     from sestet.core.agent import UNMATCHED
     from sestet.core.tool import Tool
-    from sestet.plugins import find_plugins
+    from sestet.plugins.find import find_plugins
 
     specs = (*default_specs(), *find_plugins(load(context)).specs)
     (found,) = (name for name, tools in tool_owners([Tool(tool_name)], specs).items() if tools)

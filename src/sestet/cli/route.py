@@ -18,11 +18,12 @@ def route(
     from sestet.cli.show.console import open_console, print_json
     from sestet.cli.show.route import describe_route, print_route
     from sestet.models.router import open_router
+    from sestet.plugins.find import find_plugins
 
     text = sys.stdin.read() if request == ["-"] else " ".join(request)
     if not text.strip():
         raise typer.BadParameter("the request is empty")
-    specs = default_specs()
+    specs = (*default_specs(), *find_plugins().specs)
     router = open_router(specs, with_encoder=not light)
     explanation = router.explain(text.strip())
     if as_json:

@@ -32,7 +32,7 @@ def new(
     """Write the skeleton of a tool for an agent that exists, and a test that passes."""
     from sestet.cli.agents import print_written
     from sestet.cli.opening import load
-    from sestet.plugins import find_plugins
+    from sestet.plugins.find import find_plugins
     from sestet.plugins.skeleton import new_tool
 
     files = new_tool(name, agent, find_plugins(load(context)), workspace=workspace)

@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -18,7 +17,7 @@ from sestet.config.load import (
     usual_file,
 )
 from sestet.config.settings import settings_schema
-from sestet.config.trust import SETTINGS_FILE, keeping_trust
+from sestet.config.trust import SETTINGS_FILE, keeping_trust, replace_file
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonValue, find_problems
 
@@ -109,21 +108,9 @@ def _read(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Either the old or the new file is there, never a part of one; only its owner can read a new one."""
+    """Only its owner can read a new file; an old one keeps its mode."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(text.encode())
-                stream.flush()
-                os.fsync(descriptor)
-            os.chmod(name, mode)
-            os.replace(name, file)
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(file, text, file.stat().st_mode & 0o777 if file.exists() else 0o600)
     except OSError as error:
         raise ConfigError([f"{file}: cannot be written: {error}"]) from error
 

@@ -9,7 +9,6 @@ import json
 import os
 import re
 import stat
-import tempfile
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -230,19 +229,27 @@ def _write(data: Path, decisions: Mapping[str, Accepted]) -> None:
     listed = {path: decision._asdict() for path, decision in decisions.items()}
     text = json.dumps({"version": 1, "workspaces": listed}, indent=1) + "\n"
     try:
-        data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, name = tempfile.mkstemp(dir=data, prefix=f".{STORE}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-                stream.flush()
-                os.fsync(descriptor)
-            os.replace(name, data / STORE)
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(data / STORE, text)
     except OSError as error:
         raise ConfigError([f"{data / STORE}: cannot be written: {error}"]) from error
+
+
+def replace_file(file: Path, text: str, mode: int = 0o600) -> None:
+    """Write a file so that either the old or the new one is there, and never a part of one."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    # No tempfile: its import costs more than everything else here.
+    name = file.with_name(f".{file.name}.{os.getpid()}.{time.monotonic_ns()}")
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(text.encode())
+            stream.flush()
+            os.fsync(descriptor)
+        os.chmod(name, mode)
+        os.replace(name, file)
+    except BaseException:
+        os.unlink(name)
+        raise
 
 
 @contextmanager

@@ -89,7 +89,7 @@ class _PluginFinder:
         if self not in sys.meta_path:
             sys.meta_path.append(self)
         package = f"{_PRIVATE}.p{_digest(folder, sources)}"
-        self._sources[package] = _Source(folder, b"", is_package=True)
+        self._sources[package] = _Source(folder, sources.get("__init__.py", b""), is_package=True)
         for file, content in sources.items():
             if file.endswith(".py"):
                 self._sources[f"{package}.{file.removesuffix('.py')}"] = _Source(f"{folder}/{file}", content)

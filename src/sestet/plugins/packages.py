@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeAlias, cast
 
+from sestet.config.trust import replace_file
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import DefinitionError, told
 from sestet.core.tool import Tool
@@ -143,8 +144,4 @@ def _write_cache(data: Path | None, places: dict[str, int], found: list[str]) ->
     if data is None or not data.is_dir():
         return
     with suppress(OSError):
-        name = data / f".{CACHE}.{os.getpid()}"
-        descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            json.dump({"places": places, "found": found}, stream)
-        os.replace(name, data / CACHE)
+        replace_file(data / CACHE, json.dumps({"places": places, "found": found}))

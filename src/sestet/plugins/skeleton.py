@@ -12,7 +12,8 @@ from sestet.core.agent import AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 from sestet.orchestration.partition import in_match_order
-from sestet.plugins import PLAQUE, Plugins, spec_problem, tool_problem
+from sestet.plugins import Plugins
+from sestet.plugins.find import PLAQUE, spec_problem, tool_problem
 
 _TEMPLATES = Path(__file__).parent / "skeletons"
 #: Folders, files and functions are named after it.
