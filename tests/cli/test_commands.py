@@ -43,7 +43,7 @@ def test_the_owner_of_a_tool_is_told_by_its_name(call: Call, tool: str, owner: s
 def test_a_tool_that_nobody_would_own_is_told(home: Home, call: Call) -> None:
     done = call("agents", "--owner", "weather_get")
     assert done.code == 1
-    assert "would belong to nobody" in done.out
+    assert "no agent owns a prefix" in done.out
     assert json.loads(call("agents", "--owner", "weather_get", "--json").out)["owner"] is None
     assert not home.data.exists()
 

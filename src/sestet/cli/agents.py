@@ -1,4 +1,4 @@
-"""``sestet agents``: who there is, who owns which tool, and the beginning of a new agent."""
+"""``sestet agents``: shows the agents and their tools, and writes the skeleton of a new agent."""
 
 from pathlib import Path
 from typing import Annotated
@@ -54,7 +54,7 @@ def print_written(files: list[Path], request: str) -> None:
 
 
 def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
-    """By its name alone, as any tool is given to its agent: it need not be there yet."""
+    """Find the owner by the tool's name alone; the tool need not exist yet."""
     from sestet.api import default_specs, tool_owners
     from sestet.cli.opening import load
     from sestet.cli.show.clean import clean
@@ -69,7 +69,7 @@ def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
     if as_json:
         print_json({"tool": tool_name, "owner": owner})
     else:
-        typer.echo(owner or f"'{clean(tool_name)}' would belong to nobody: no agent owns names that begin so")
+        typer.echo(owner or f"no agent owns a prefix with which '{clean(tool_name)}' begins")
     return 0 if owner else 1
 
 

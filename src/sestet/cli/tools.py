@@ -1,4 +1,4 @@
-"""``sestet tools``: every tool with its owner and origin, and the beginning of a new one."""
+"""``sestet tools``: lists every tool with its owner and origin, and writes the skeleton of a new one."""
 
 from typing import Annotated
 

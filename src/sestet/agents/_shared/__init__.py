@@ -1,1 +1,1 @@
-"""What all rooms share: the reader of plaques, and the fragments added to every specialist's prompt."""
+"""Shared by all rooms: the reader of plaques, and the fragments that end every specialist's prompt."""
