@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 import sestet
 from scripts.schema import FILE, render_schema
-from sestet.agents import NAMES, room_tools
+from sestet.agents import room_names, room_tools
 from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
@@ -126,7 +126,7 @@ def render_tools() -> str:
             tool.risk,
             ", ".join(code(switch) for switch in switches.get(tool.name, ())) or "always",
         )
-        for agent in NAMES
+        for agent in room_names()
         for tool in room_tools(agent)
     ]
     heads = ("tool", "owner", "what the model reads of it", "reads", "effect", "risk", "exists by")

@@ -1,13 +1,14 @@
 """The public functions of orchestration, with the specialists that ship as their default."""
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from typing import overload
+from typing import TYPE_CHECKING, NamedTuple, overload
 
-from sestet.agents import MATCH_ORDER, default_specs, shared_fragments
-from sestet.core.agent import Agent, AgentSpec
+from sestet.agents import default_specs, match_order, room_names, shared_fragments
+from sestet.core.agent import UNMATCHED, Agent, AgentSpec
 from sestet.core.tool import Tool
 from sestet.orchestration.capability import capability_of, describe_capabilities, phrases_of
-from sestet.orchestration.partition import RoleToolSet, in_match_order, partition
+from sestet.orchestration.partition import in_match_order, partition
 from sestet.orchestration.tree import OrchestrationConfig, build_single_agent, build_tree
 
 __all__ = [
@@ -23,6 +24,24 @@ __all__ = [
 
 Partition = dict[str, tuple[Tool, ...]]
 
+if TYPE_CHECKING:
+
+    class RoleToolSet(NamedTuple):
+        """The partition among the rooms; for a type checker, among the six of the specification."""
+
+        operator: tuple[Tool, ...] = ()
+        navigator: tuple[Tool, ...] = ()
+        vault: tuple[Tool, ...] = ()
+        librarian: tuple[Tool, ...] = ()
+        planner: tuple[Tool, ...] = ()
+        chronicler: tuple[Tool, ...] = ()
+        unmatched: tuple[Tool, ...] = ()
+
+else:
+    _FIELDS = (*room_names(), UNMATCHED)
+    RoleToolSet = namedtuple("RoleToolSet", _FIELDS, defaults=((),) * len(_FIELDS))
+    RoleToolSet.__doc__ = "The partition among the rooms: one field for each, and one for unmatched tools."
+
 
 @overload
 def partition_tools(tools: Iterable[Tool], specs: None = None) -> RoleToolSet: ...
@@ -31,7 +50,7 @@ def partition_tools(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> RoleTo
 def partition_tools(
     tools: Iterable[Tool], specs: Sequence[AgentSpec] | None = None
 ) -> RoleToolSet | Partition:
-    """Put every tool in exactly one bucket; among other agents than the six, a mapping by name."""
+    """Put every tool in exactly one bucket; among other agents than those that ship, a mapping by name."""
     buckets = tool_owners(tools, default_specs() if specs is None else specs)
     if buckets.keys() == set(RoleToolSet._fields):
         return RoleToolSet(**buckets)
@@ -39,8 +58,8 @@ def partition_tools(
 
 
 def tool_owners(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> Partition:
-    """The partition as a mapping, whoever the agents are."""
-    return partition(tools, in_match_order(specs, MATCH_ORDER))
+    """The partition as a mapping, among any agents."""
+    return partition(tools, in_match_order(specs, match_order()))
 
 
 def tool_capability(name: str) -> str:
@@ -57,4 +76,4 @@ def build_agent_tree(config: OrchestrationConfig) -> Agent:
     """The orchestrator and the specialists that the tools call for."""
     specs = default_specs() if config.specs is None else config.specs
     fragments = shared_fragments(config.prompt_profile)
-    return build_tree(config, specs=specs, match_order=MATCH_ORDER, fragments=fragments)
+    return build_tree(config, specs=specs, match_order=match_order(), fragments=fragments)

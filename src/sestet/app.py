@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sestet.agents import NAMES, default_specs
+from sestet.agents import default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
-from sestet.config import Settings, data_directory, load_settings, settings_from
-from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
+from sestet.config import Loaded, Settings, data_directory, load_settings
+from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import ConfigError, PersonError
 from sestet.core.event import Event
 from sestet.core.label import card_label
@@ -24,10 +24,14 @@ from sestet.parts import (
     fast_route,
     history_tokens,
     limits_of,
+    load_peers,
     policy_of,
     prompt_profile,
     recall_hook,
+    settings_of,
+    with_plugins,
 )
+from sestet.plugins import without_tools
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
@@ -56,16 +60,19 @@ class App:
         peers: "LoadedPeers | None" = None,
     ) -> None:
         self.settings = settings
-        self.specs = (*default_specs(), *additions.specs)
+        self.specs = (*default_specs(), *additions.all_specs)
         self.embedding = open_embedding(settings.embedding, database)
-        self.tools = available_tools(settings, database, self.embedding, additions.tools)
+        self.tools = available_tools(settings, database, self.embedding, additions)
+        self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
         owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
         self.root = self._build_root(peers.peers if peers else ())
-        _require_agents(settings.agents, (self.root.name, *(spec.name for spec in self.specs)))
+        known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
+        _require_agents(settings.agents, known)
         self.models = Models(settings, self.root, self.specs, additions.model)
-        self.warnings = _warnings(self.unmatched, peers)
+        self.remote_warnings = peers.warnings if peers else ()
+        self.warnings = (*_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
         self.journal = Journal(database)
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
@@ -187,28 +194,28 @@ class App:
 
 @asynccontextmanager
 async def open(
-    settings: Settings | Mapping[str, object] | None = None,
+    settings: Settings | Loaded | Mapping[str, object] | None = None,
     *,
     model: Model | None = None,
     home: Path | str | None = None,
     tools: Sequence[Tool] = (),
     specs: Sequence[AgentSpec] = (),
+    plugins: bool | Path | None = None,
 ) -> AsyncGenerator[App]:
     """Open an assistant: ``async with sestet.open() as app``.
 
     ``settings`` may be a mapping in the file's form; None reads the file that the command line would read.
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
-    those that ship: a tool goes to the specialist that owns its prefix.
+    those that ship: a tool goes to the specialist that owns its prefix. ``plugins`` adds the person's
+    plug-ins (True), or those of one folder (its path); None: if the settings are read from the file.
     """
-    additions = Additions(tools, specs, model)
-    if settings is None:
-        settings = load_settings().settings
-    elif not isinstance(settings, Settings):
-        settings = settings_from(settings)
+    loaded = load_settings() if settings is None else settings
+    settings = settings_of(loaded)
+    additions = with_plugins(Additions(tools, specs, model), plugins, settings, loaded)
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:
-        peers = await _load_peers(settings)
+        peers = await load_peers(settings)
         for peer in peers.peers if peers else ():
             stack.push_async_callback(peer.close)
         power = settings.storage.durability == "power"
@@ -237,22 +244,5 @@ def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
         raise ConfigError(problems)
 
 
-async def _load_peers(settings: Settings) -> "LoadedPeers | None":
-    if not settings.a2a.enabled or not settings.agent.multi_agent:
-        return None
-    for entry in settings.a2a.remote_agents:
-        # A request for one of our specialists must never go to another machine.
-        if normalise_name(entry.name) in NAMES:
-            raise ConfigError(
-                [f"a2a.remoteAgents: '{entry.name}' is the name of a specialist; choose another"]
-            )
-    from sestet.remote.load import load_remote_agents
-
-    return await load_remote_agents(settings.a2a.remote_agents)
-
-
-def _warnings(unmatched: tuple[Tool, ...], peers: "LoadedPeers | None") -> tuple[str, ...]:
-    ownerless = tuple(
-        f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched
-    )
-    return (*ownerless, *(peers.warnings if peers else ()))
+def _warnings(unmatched: tuple[Tool, ...]) -> tuple[str, ...]:
+    return tuple(f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched)

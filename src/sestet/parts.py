@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sestet.agents import NAMES, room_tools
-from sestet.config import Settings
-from sestet.core.agent import Agent, AgentSpec
-from sestet.core.errors import DefinitionError
+from sestet.agents import default_specs, room_names, room_tools
+from sestet.config import Loaded, Settings, settings_from
+from sestet.core.agent import Agent, AgentSpec, normalise_name
+from sestet.core.errors import ConfigError, DefinitionError
 from sestet.core.model import Model
-from sestet.core.record import Record
+from sestet.core.record import Record, replace
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
+from sestet.plugins import Plugins
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.turn import Limits
@@ -29,13 +31,21 @@ from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
 from sestet.storage.session_search import SessionSearch
 
+if TYPE_CHECKING:
+    from sestet.remote.load import LoadedPeers
+
 
 class Additions(Record):
-    """Tools, specialists and a model that an embedding program or a plug-in adds."""
+    """Tools and specialists beside those that ship: given by an embedding program, or found as plug-ins."""
 
     tools: Sequence[Tool] = ()
     specs: Sequence[AgentSpec] = ()
     model: Model | None = None
+    plugins: Plugins = Plugins()
+
+    @property
+    def all_specs(self) -> tuple[AgentSpec, ...]:
+        return (*self.specs, *self.plugins.specs)
 
     def __post_init__(self) -> None:
         _require_kind(self.tools, Tool, "a tool; '@sestet.tool' makes one of a function")
@@ -45,6 +55,30 @@ class Additions(Record):
         if given is not None and (missing or isinstance(given, type)):
             why = f"it has no {missing[0]!r}" if missing else "it is a class"
             raise DefinitionError(f"model: {given!r} is not a model: {why}")
+
+
+def settings_of(given: Settings | Loaded | Mapping[str, object]) -> Settings:
+    """Settings in any form in which a program may give them."""
+    if isinstance(given, Loaded):
+        return given.settings
+    return given if isinstance(given, Settings) else settings_from(given)
+
+
+def with_plugins(
+    additions: Additions, wanted: bool | Path | None, settings: Settings, given: object
+) -> Additions:
+    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded."""
+    loaded = given if isinstance(given, Loaded) else None
+    if not wanted and (wanted is False or loaded is None):
+        return additions
+    # Loaded on use: a program that gives its own settings need not pay for the search.
+    from sestet.plugins.find import find_plugins, read_folder
+
+    peers = settings.a2a.remote_agents if settings.a2a.enabled else ()
+    beside = (*additions.specs, *(AgentSpec(peer.name) for peer in peers))
+    if isinstance(wanted, Path):
+        return replace(additions, plugins=read_folder(wanted, beside, additions.tools))
+    return replace(additions, plugins=find_plugins(loaded, beside, additions.tools))
 
 
 def _require_kind(items: Sequence[object], kind: type, what: str) -> None:
@@ -57,9 +91,12 @@ def available_tools(
     settings: Settings,
     database: Database,
     embedding: EmbeddingIndex | None = None,
-    added: Iterable[Tool] = (),
+    additions: Additions = Additions(),  # noqa: B008 - frozen
 ) -> tuple[Tool, ...]:
-    """Every tool of every room whose services are switched on, then the added tools."""
+    """Every tool of every room whose services the settings switch on, then those that are added.
+
+    A tool that a program adds has to find its services; one of a plug-in is left out without them.
+    """
     services: dict[type, object] = {
         Files: Files(Path.cwd()),
         MemoryStore: MemoryStore(database),
@@ -81,12 +118,17 @@ def available_tools(
         services[WebSearch] = WebSearch(settings.search.url)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
-    bound = (tool.bind(services) for name in NAMES for tool in room_tools(name))
-    return (*(tool for tool in bound if tool is not None), *(_bind_added(tool, services) for tool in added))
+    own = (tool.bind(services) for name in room_names() for tool in room_tools(name))
+    optional = (tool.bind(services) for tool in additions.plugins.tools)
+    return (
+        *(tool for tool in own if tool is not None),
+        *(_bind_added(tool, services) for tool in additions.tools),
+        *(tool for tool in optional if tool is not None),
+    )
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
-    """Raise if an added tool needs a service that this assistant does not have."""
+    """Raise if an embedder's tool needs a service that this assistant does not have."""
     if (bound := tool.bind(services)) is not None:
         return bound
     lacking = (need for need in tool.needs if need is not CallInfo and need not in services)
@@ -95,6 +137,21 @@ def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
         f"tool '{tool.name}' needs {' and '.join(missing)}, which this assistant does not have; "
         f"give it what it needs: {tool.name}.bind({{{missing[0]}: …}})"
     )
+
+
+async def load_peers(settings: Settings) -> "LoadedPeers | None":
+    """The remote agents of the settings that can be used now; None: the settings want none."""
+    if not settings.a2a.enabled or not settings.agent.multi_agent:
+        return None
+    for entry in settings.a2a.remote_agents:
+        # Requests that are meant for a specialist here must never go to a stranger.
+        if normalise_name(entry.name) in {normalise_name(spec.name) for spec in default_specs()}:
+            raise ConfigError(
+                [f"a2a.remoteAgents: '{entry.name}' is the name of a specialist; choose another"]
+            )
+    from sestet.remote.load import load_remote_agents
+
+    return await load_remote_agents(settings.a2a.remote_agents)
 
 
 def prompt_profile(settings: Settings) -> PromptProfile:

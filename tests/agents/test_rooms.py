@@ -1,4 +1,4 @@
-"""What holds for every room: its plaque, its prompt, its tools, and what the orchestrator reads of it."""
+"""Contracts of every room; and the form of the six plaques, which other rooms need not share."""
 
 import re
 from collections import Counter
@@ -31,7 +31,7 @@ _FIELDS = [
 ]
 #: Category words and old names that a model could take for the name of an agent.
 _BANNED = {"browser", "exec", "executor", "researcher", "memory-manager", "crypto", "subagent", "sub-agent"}
-#: Alone, each of these fits several rooms.
+#: Keywords that would fit several rooms.
 _AMBIGUOUS = re.compile(
     r"search|run|find|open|read|write|save|store|list|show|get|look|check|send"
     r"|file|page|note|key|secret|skill|memory|remember|plan|step|price"
@@ -39,15 +39,17 @@ _AMBIGUOUS = re.compile(
 
 
 class _Reader(Protocol):
-    """As much of YAML as is used here, with types."""
+    """The one method of YAML that is used here, with types."""
 
     def load(self, stream: str, /) -> object: ...
 
 
-every_room = pytest.mark.parametrize("name", agents.NAMES)
+every_room = pytest.mark.parametrize("name", agents.room_names())
+#: The form of a plaque is a habit of the six, and no rule for others.
+each_of_the_six = pytest.mark.parametrize("name", agents.NAMES)
 
 
-@every_room
+@each_of_the_six
 def test_the_prompt_has_the_four_headings_after_one_sentence_of_introduction(name: str) -> None:
     lines = _split(name).body.splitlines()
 
@@ -56,7 +58,7 @@ def test_the_prompt_has_the_four_headings_after_one_sentence_of_introduction(nam
     assert 25 <= len(lines) <= 45
 
 
-@every_room
+@each_of_the_six
 def test_the_front_matter_has_every_field_in_its_order(name: str) -> None:
     without_tools = [] if name != "planner" else ["capabilities"]
 
@@ -71,11 +73,20 @@ def test_our_reader_and_yaml_read_the_same_front_matter(name: str) -> None:
     assert front_matter.split(text).values == _yaml().load(between)
 
 
-def test_the_folder_the_field_and_the_tuple_have_the_same_names() -> None:
+def test_every_folder_with_a_plaque_is_a_room_and_bears_its_name() -> None:
     folders = {path.parent.name for path in _ROOMS.glob("*/AGENT.md")}
 
-    assert folders == set(agents.NAMES) == set(agents.MATCH_ORDER)
-    assert tuple(spec.name for spec in sestet.default_specs()) == agents.NAMES
+    assert folders == set(agents.room_names()) == set(agents.match_order())
+    assert tuple(spec.name for spec in sestet.default_specs()) == agents.room_names()
+
+
+def test_the_six_come_first_and_other_rooms_follow_by_name() -> None:
+    six, others = agents.room_names()[:6], agents.room_names()[6:]
+
+    assert six == agents.NAMES
+    assert set(agents.match_order()[:6]) == set(agents.NAMES)
+    assert agents.match_order()[:6] == agents.MATCH_ORDER
+    assert others == agents.match_order()[6:] == tuple(sorted(others))
 
 
 def test_a_plaque_can_say_that_its_specialist_does_one_thing_at_a_time(tmp_path: Path) -> None:
@@ -83,11 +94,11 @@ def test_a_plaque_can_say_that_its_specialist_does_one_thing_at_a_time(tmp_path:
     plaque.write_text("---\nname: gardener\ndescription: Waters\nexclusive: true\n---\nYou water.\n", "utf-8")
 
     assert read_plaque(plaque).exclusive
-    assert not any(spec.exclusive for spec in sestet.default_specs())
+    assert not any(spec.exclusive for spec in _six())
 
 
-def test_only_the_planner_is_always_included_and_only_it_owns_nothing() -> None:
-    specs = sestet.default_specs()
+def test_of_the_six_only_the_planner_is_always_included_and_only_it_owns_nothing() -> None:
+    specs = _six()
 
     assert [spec.name for spec in specs if spec.always_include] == ["planner"]
     assert [spec.name for spec in specs if not spec.capabilities] == ["planner"]
@@ -98,18 +109,18 @@ def test_no_value_holds_a_banned_word_or_an_agent_s_name(name: str) -> None:
     for value in _values(_spec(name)):
         words = set(re.findall(r"[a-z-]+", value.lower()))
         assert words.isdisjoint(_BANNED), value
-        assert [agent for agent in agents.NAMES if agent in value.lower()] == []
+        assert [agent for agent in agents.room_names() if agent in value.lower()] == []
 
 
 @every_room
 def test_the_prompt_names_no_other_room_and_no_tool(name: str) -> None:
     body = _split(name).body
 
-    assert [other for other in agents.NAMES if other != name and other in body.lower()] == []
+    assert [other for other in agents.room_names() if other != name and other in body.lower()] == []
     assert [tool.name for tool in _every_tool() if tool.name in body] == []
 
 
-@every_room
+@each_of_the_six
 def test_the_plaque_is_as_long_as_it_should_be(name: str) -> None:
     spec = _spec(name)
 
@@ -117,12 +128,20 @@ def test_the_plaque_is_as_long_as_it_should_be(name: str) -> None:
     assert 6 <= len(spec.keywords) <= 12
     assert 2 <= len(spec.cannot) <= 4
     assert 5 <= len(spec.examples) <= 6
+    assert spec.not_for
+
+
+@every_room
+def test_a_plaque_speaks_as_a_person_types(name: str) -> None:
+    spec = _spec(name)
+
+    assert spec.examples
     assert all(example == example.lower() for example in spec.examples)
     assert all("\n" not in value for value in _values(spec))
 
 
 def test_the_six_plaques_together_stay_under_6000_characters() -> None:
-    assert sum(len(value) for spec in sestet.default_specs() for value in _values(spec)) < 6_000
+    assert sum(len(value) for spec in _six() for value in _values(spec)) < 6_000
 
 
 def test_no_keyword_stands_on_two_plaques_and_none_is_a_word_that_fits_several() -> None:
@@ -150,8 +169,7 @@ def test_an_example_holds_no_keyword_of_another_room() -> None:
 def test_when_not_this_agent_points_to_other_agents_that_exist(name: str) -> None:
     others = set(_spec(name).not_for)
 
-    assert others
-    assert others <= set(agents.NAMES) - {name}
+    assert others <= set(agents.room_names()) - {name}
 
 
 @pytest.mark.parametrize(
@@ -182,30 +200,34 @@ def test_no_tool_lies_in_two_rooms() -> None:
     assert [tool for tool, count in counted.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("size", range(len(agents.NAMES)))
+@pytest.mark.parametrize("size", range(len(agents.room_names())))
 def test_the_instruction_never_names_an_agent_that_was_not_created(size: int) -> None:
-    with_tools = [name for name in agents.NAMES if name != "planner"]
+    always = {spec.name for spec in sestet.default_specs() if spec.always_include}
+    with_tools = [name for name in agents.room_names() if name not in always]
     for created in combinations(with_tools, size):
         root = _tree_of(created)
 
         exist = {agent.name for agent in root.sub_agents}
-        assert exist == {*created, "planner"}
-        assert [name for name in agents.NAMES if name not in exist and name in root.instruction.lower()] == []
+        assert exist == {*created, *always}
+        missing = set(agents.room_names()) - exist
+        assert [name for name in missing if name in root.instruction.lower()] == []
 
 
 def test_a_tree_without_the_planner_does_not_name_it() -> None:
     specs = [spec for spec in sestet.default_specs() if spec.name != "planner"]
-    config = sestet.OrchestrationConfig(tools=_one_tool_a_prefix(agents.NAMES), specs=specs)
+    config = sestet.OrchestrationConfig(tools=_one_tool_a_prefix(agents.room_names()), specs=specs)
 
     assert "planner" not in sestet.build_agent_tree(config).instruction.lower()
 
 
 def test_the_instruction_with_all_six_stays_under_9000_characters() -> None:
-    assert len(_tree_of(agents.NAMES).instruction) < 9_000
+    config = sestet.OrchestrationConfig(tools=_one_tool_a_prefix(agents.NAMES), specs=_six())
+
+    assert len(sestet.build_agent_tree(config).instruction) < 9_000
 
 
 def test_the_instruction_holds_no_raw_name_of_an_owned_tool() -> None:
-    tools = {tool.name: tool for tool in (*_one_tool_a_prefix(agents.NAMES), *_every_tool())}
+    tools = {tool.name: tool for tool in (*_one_tool_a_prefix(agents.room_names()), *_every_tool())}
     owned = [tool for tool in tools.values() if tool not in sestet.partition_tools(tools.values()).unmatched]
 
     root = sestet.build_agent_tree(sestet.OrchestrationConfig(tools=owned))
@@ -214,9 +236,9 @@ def test_the_instruction_holds_no_raw_name_of_an_owned_tool() -> None:
 
 
 def test_every_specialist_gets_the_reject_format_and_the_way_to_report() -> None:
-    for agent in _tree_of(agents.NAMES).sub_agents:
+    for agent in _tree_of(agents.room_names()).sub_agents:
         headings = [line for line in agent.instruction.splitlines() if line.startswith("## ")]
-        assert headings == [*_FOUR_HEADINGS, "## When It Is Not Yours", "## Reporting Back"]
+        assert headings[-2:] == ["## When It Is Not Yours", "## Reporting Back"]
         assert "\n[REJECT] <one sentence: why this is not yours>\n" in agent.instruction
         assert "`reject_task`" in agent.instruction
 
@@ -237,8 +259,12 @@ def _spec(name: str) -> sestet.AgentSpec:
     return next(spec for spec in sestet.default_specs() if spec.name == name)
 
 
+def _six() -> list[sestet.AgentSpec]:
+    return [spec for spec in sestet.default_specs() if spec.name in agents.NAMES]
+
+
 def _values(spec: sestet.AgentSpec) -> Iterator[str]:
-    """All that the orchestrator may read of a plaque, but for the name."""
+    """Every text of a plaque that the orchestrator may read, except the name."""
     yield from (spec.description, spec.accepts, spec.returns)
     for several in (
         spec.keywords,
@@ -251,7 +277,7 @@ def _values(spec: sestet.AgentSpec) -> Iterator[str]:
 
 
 def _every_tool() -> Iterator[sestet.Tool]:
-    for name in agents.NAMES:
+    for name in agents.room_names():
         yield from agents.room_tools(name)
 
 

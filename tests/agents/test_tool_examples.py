@@ -11,7 +11,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline.matching import match_tool
 from sestet.models.offline.parameters import parameters_of
 
-_TOOLS = [tool for name in agents.NAMES for tool in agents.room_tools(name)]
+_TOOLS = [tool for name in agents.room_names() for tool in agents.room_tools(name)]
 _SLOT = re.compile(r"\{(\w+)\}")
 
 every_tool = pytest.mark.parametrize("tool", _TOOLS, ids=[tool.name for tool in _TOOLS])
@@ -19,8 +19,14 @@ every_tool = pytest.mark.parametrize("tool", _TOOLS, ids=[tool.name for tool in 
 
 @every_tool
 def test_a_tool_has_examples_of_which_none_is_given_twice(tool: Tool) -> None:
-    assert 6 <= len(tool.examples) <= 18
+    assert tool.examples
     assert len(set(tool.examples)) == len(tool.examples)
+
+
+@pytest.mark.parametrize("name", agents.NAMES)
+def test_a_tool_of_the_six_has_six_to_eighteen_examples(name: str) -> None:
+    numbers = {tool.name: len(tool.examples) for tool in agents.room_tools(name)}
+    assert {tool: number for tool, number in numbers.items() if not 6 <= number <= 18} == {}
 
 
 @every_tool

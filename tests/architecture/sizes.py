@@ -46,7 +46,7 @@ def _constructor_sizes(path: str, tree: ast.Module) -> Iterator[Oversize]:
 
 
 def _count_constructor_parameters(node: ast.ClassDef) -> int:
-    """Count what one has to know to make an object that does something.
+    """Count the parameters that a caller has to know to construct the class.
 
     Frozen dataclasses and named tuples are records: each field is a fact of the thing described, and not
     something that was wired in, so a wide one is no sign of too many duties. Their fields do not count.

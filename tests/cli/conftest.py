@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import pytest
 
-from sestet.cli import main
+from sestet.cli import assistant, main
 from tests.cli.program import Home
 
 
@@ -37,6 +37,9 @@ def call(home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixt
 
     def call(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["sestet", *arguments])
+        # In a process of its own, a command has said nothing yet.
+        monkeypatch.setattr(assistant, "_warned", set[str]())
+        home.accept_work()
         with pytest.raises(SystemExit) as left:
             main()
         said = capsys.readouterr()

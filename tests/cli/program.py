@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sestet.cli.show.clean import clean
+from sestet.config.trust import decide, open_workspace
 from sestet.setup.choices import MARK
 
 PATIENCE = 30.0
@@ -31,6 +32,8 @@ class Home:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
+        #: Whether the person accepts what lies in the folder where they work, before each command.
+        self.trusts_work = True
         self._program = [sys.executable, "-m", "sestet"]
         self.data = directory / "data"
         self.work = directory / "work"
@@ -51,6 +54,7 @@ class Home:
         self, *arguments: str, stdin: str = "", extra: Mapping[str, str] | None = None
     ) -> subprocess.CompletedProcess[str]:
         """Run ``sestet`` to its end, with pipes on all sides."""
+        self.accept_work()
         return subprocess.run(
             [*self._program, *arguments],
             cwd=self.work,
@@ -72,10 +76,17 @@ class Home:
         self, *arguments: str, extra: Mapping[str, str] | None = None, fresh: bool = False
     ) -> "Terminal":
         """Start ``sestet`` at a terminal; ``fresh``: for the first time, so that it may offer a model."""
+        self.accept_work()
         if not fresh:
             self.data.mkdir(exist_ok=True)
             (self.data / MARK).touch()
         return Terminal([*self._program, *arguments], self.work, self.environment(extra))
+
+    def accept_work(self) -> None:
+        """What the person did with ``sestet trust`` before, unless a test says that they did not."""
+        workspace = open_workspace(self.work, self.data) if self.trusts_work else None
+        if workspace is not None and not workspace.problem and not workspace.is_accepted:
+            decide(workspace, self.data, accepted=True)
 
 
 class Terminal:

@@ -128,7 +128,9 @@ def test_settings_with_mistakes_stop_everything_before_anything_is_written(
 
 
 def test_a_provider_that_is_not_there_is_a_mistake_in_the_settings(home: Home, call: Call) -> None:
-    (home.work / "sestet.yaml").write_text("agent: {provider: nowhere, model: m}\n", encoding="utf-8")
+    file = home.directory / ".config" / "sestet" / "sestet.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("agent: {provider: nowhere, model: m}\n", encoding="utf-8")
     for arguments in (("config", "validate"), ("ask", "hello")):
         done = call(*arguments)
         assert done.code == 2

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, edited, file_to_edit
 from sestet.config.load import parse_yaml, put_value
+from sestet.config.trust import decide, open_workspace
 from sestet.core.errors import ConfigError
 
 WRITTEN = """\
@@ -135,10 +136,16 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_the_file_to_edit_is_the_one_that_is_read_else_the_persons_own(tmp_path: Path) -> None:
-    environ = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    data = tmp_path / "data"
+    environ = {"XDG_CONFIG_HOME": str(tmp_path / "xdg"), "SESTET_HOME": str(data)}
     own = tmp_path / "xdg" / "sestet" / "sestet.yaml"
     assert file_to_edit(environ=environ, directory=tmp_path) == own
 
     (tmp_path / "sestet.yaml").write_text("", encoding="utf-8")
+    assert file_to_edit(environ=environ, directory=tmp_path) == own, "it was not accepted, so it is not read"
+
+    workspace = open_workspace(tmp_path, data)
+    assert workspace
+    decide(workspace, data, accepted=True)
     assert file_to_edit(environ=environ, directory=tmp_path) == tmp_path / "sestet.yaml"
     assert file_to_edit(Path("named.yaml"), environ=dict(os.environ)) == Path("named.yaml")

@@ -9,6 +9,7 @@ import pytest
 
 from sestet.config import Settings, as_mapping, data_directory, load_settings, settings_from, settings_schema
 from sestet.config.settings import Secret
+from sestet.config.trust import decide, open_workspace
 from sestet.core.errors import ConfigError
 from sestet.core.schema import find_problems
 
@@ -16,7 +17,17 @@ from sestet.core.schema import find_problems
 def load(directory: Path, text: str | None = None, **environ: str) -> Settings:
     if text is not None:
         (directory / "sestet.yaml").write_text(text, encoding="utf-8")
-    return load_settings(environ={"HOME": str(directory), **environ}, directory=directory).settings
+        accept(directory)
+    environ = {"HOME": str(directory), "SESTET_HOME": str(directory / "data"), **environ}
+    return load_settings(environ=environ, directory=directory).settings
+
+
+def accept(directory: Path, data: Path | None = None) -> None:
+    """The person's yes to what lies in a folder."""
+    data = data or directory / "data"
+    workspace = open_workspace(directory, data)
+    assert workspace
+    decide(workspace, data, accepted=True)
 
 
 def problems(directory: Path, text: str | None = None, **environ: str) -> list[str]:
@@ -52,10 +63,12 @@ def test_the_named_file_comes_before_the_working_directory_before_the_config_dir
     here, xdg, named = tmp_path / "here", tmp_path / "xdg", tmp_path / "named.yaml"
     (xdg / "sestet").mkdir(parents=True)
     here.mkdir()
-    environ = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(xdg)}
+    environ = {"XDG_CONFIG_HOME": str(xdg), "SESTET_HOME": str(tmp_path / "data")}
     found: list[Path | None] = []
     for file in (xdg / "sestet" / "sestet.yaml", here / "sestet.yaml"):
         file.write_text("graph: {enabled: false}\n", encoding="utf-8")
+        if file.parent == here:
+            accept(here, tmp_path / "data")
         found.append(load_settings(environ=environ, directory=here).file)
     named.write_text("", encoding="utf-8")
     found.append(load_settings(named, environ=environ, directory=here).file)

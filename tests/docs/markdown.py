@@ -9,7 +9,7 @@ _LINK = re.compile(r"\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
 class Block(NamedTuple):
-    """A block of code: what stands after its fence, its lines, and the line where it begins."""
+    """A block of code: the words after its fence, its text, and the number of its first line."""
 
     info: str
     code: str

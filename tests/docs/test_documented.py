@@ -1,4 +1,4 @@
-"""What exists is documented, and what is documented exists."""
+"""Everything that exists is documented, and everything documented exists."""
 
 import re
 import sqlite3
@@ -11,7 +11,7 @@ import pytest
 
 import sestet
 from scripts.generate_docs import find_stale, generate, iter_commands
-from sestet.agents import NAMES, room_tools
+from sestet.agents import room_names, room_tools
 from sestet.config import Settings
 from sestet.core.event import EVENTS, OutcomeKind, event_fields
 from sestet.core.record import Record
@@ -87,7 +87,7 @@ def test_every_field_of_a_plaque_has_a_row() -> None:
 
 
 def test_every_tool_has_a_row() -> None:
-    names = [tool.name for agent in NAMES for tool in room_tools(agent)]
+    names = [tool.name for agent in room_names() for tool in room_tools(agent)]
     assert names
     assert missing(names, read_first_cells(section("docs/tools.md", "The built-in tools"))) == []
 

@@ -1,4 +1,4 @@
-"""What holds for every partition, whatever the tools are called."""
+"""Properties of every partition, for tools of any names."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -94,12 +94,12 @@ def test_user_defined_agents_are_matched_in_the_order_given(
 def test_user_defined_agents_are_matched_before_the_six_wherever_they_stand(
     tools: list[sestet.Tool], prefixes: list[str], position: int
 ) -> None:
-    mine = sestet.AgentSpec(name="gardener", prefixes=tuple(prefixes))
-    six = sestet.default_specs()
+    mine = sestet.AgentSpec(name="beekeeper", prefixes=tuple(prefixes))
+    shipped = sestet.default_specs()
 
-    buckets = _partition(tools, [*six[:position], mine, *six[position:]])
+    buckets = _partition(tools, [*shipped[:position], mine, *shipped[position:]])
 
-    assert list(buckets["gardener"]) == [tool for tool in tools if tool.name.startswith(mine.prefixes)]
+    assert list(buckets["beekeeper"]) == [tool for tool in tools if tool.name.startswith(mine.prefixes)]
 
 
 @given(
@@ -110,7 +110,7 @@ def test_user_defined_agents_are_matched_before_the_six_wherever_they_stand(
 def test_the_match_order_of_the_six_holds_for_overlapping_prefixes(
     tools: list[sestet.Tool], prefixes: dict[str, list[str]], order: list[int]
 ) -> None:
-    six = sestet.default_specs()
+    six = sestet.default_specs()[:6]
     overlapping = [replace(spec, prefixes=tuple(prefixes.get(spec.name, spec.prefixes))) for spec in six]
 
     owners = _owners(_partition(tools, [overlapping[index] for index in order]))
@@ -128,10 +128,10 @@ def test_an_agent_that_stands_twice_is_an_error_that_names_it() -> None:
 
 
 def test_other_agents_than_the_six_make_a_mapping_with_unmatched() -> None:
-    specs = [sestet.AgentSpec(name="gardener", prefixes=("garden_",))]
-    water, odd = sestet.Tool(name="garden_water"), sestet.Tool(name="odd")
+    specs = [sestet.AgentSpec(name="beekeeper", prefixes=("hive_",))]
+    opened, odd = sestet.Tool(name="hive_open"), sestet.Tool(name="odd")
 
-    assert sestet.partition_tools([water, odd], specs) == {"gardener": (water,), "unmatched": (odd,)}
+    assert sestet.partition_tools([opened, odd], specs) == {"beekeeper": (opened,), "unmatched": (odd,)}
 
 
 def _partition(tools: list[sestet.Tool], specs: Sequence[sestet.AgentSpec]) -> Buckets:

@@ -53,7 +53,9 @@ def test_the_compact_prompt_names_every_agent_every_rule_and_what_nobody_can_use
 
 
 def test_a_specialist_keeps_who_it_is_its_limits_and_how_it_declines() -> None:
-    for agent, spec in zip(tree("compact").sub_agents, default_specs(), strict=True):
+    specs = {spec.name: spec for spec in default_specs()}
+    for agent in tree("compact").sub_agents:
+        spec = specs[agent.name]
         assert agent.instruction.startswith(spec.instruction.strip().splitlines()[0])
         assert "## Constraints" in agent.instruction
         assert "reject_task" in agent.instruction

@@ -1,4 +1,4 @@
-"""What every test of remote agents needs."""
+"""Fixtures for the tests of remote agents."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Real servers on loopback: an A2A agent made with the kit's own server side, and ones that are none."""
+"""Real servers on loopback: A2A agents made with the kit's own server side, and servers without A2A."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from starlette.types import Message as Chunk
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-#: Seconds after which a test has failed, whatever it waits for.
+#: A test that waits longer than this many seconds has failed.
 PATIENCE = 60.0
 
 Json: TypeAlias = dict[str, Any]  # Any: decoded JSON that a test looks into
@@ -55,13 +55,13 @@ class Server:
         return [request.body["method"] for request in self.received if "method" in request.body]
 
     async def has_no_connection(self) -> None:
-        """Returns when nobody is connected any more."""
+        """Returns when every client has disconnected."""
         while self._state.connections:  # noqa: ASYNC110 - uvicorn tells nobody of a lost one
             await asyncio.sleep(0)
 
     @asynccontextmanager
     async def serve(self, app: ASGIApp, listener: socket.socket) -> AsyncGenerator[None]:
-        # Uvicorn's protocol without its process: that one looks only ten times a second whether to stop.
+        # Uvicorn's protocol without its main loop, which checks only ten times a second whether to stop.
         config = uvicorn.Config(_record(app, self), ws="none", lifespan="off", log_config=None)
         config.load()
         accepting = await asyncio.get_running_loop().create_server(
@@ -148,21 +148,21 @@ async def plain_server(respond: Respond) -> AsyncGenerator[Server]:
 
 
 async def hang(request: Request) -> Response:
-    """Never answers; returns when the other side has gone."""
+    """Never answers; returns when the client has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return Response()
 
 
 def refused_url() -> str:
-    """An address at which nobody listens."""
+    """An address without a server."""
     listener, url = _listen()
     listener.close()
     return url
 
 
 def _listen() -> tuple[socket.socket, str]:
-    # It listens before anything serves: whoever connects early waits in the queue instead of being refused.
+    # The socket listens before the server runs: an early client waits in the queue instead of being refused.
     listener = socket.create_server(("127.0.0.1", 0))
     return listener, f"http://127.0.0.1:{listener.getsockname()[1]}"
 

@@ -1,4 +1,4 @@
-"""Which other addresses the owner has named together with a url."""
+"""Which redirects and addresses count as the host that the owner named."""
 
 import httpx
 import pytest

@@ -1,4 +1,4 @@
-"""A remote agent is an external sink for what it is sent and an untrusted source of what it says."""
+"""A request to a remote agent leaves this machine, and its answer is untrusted."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

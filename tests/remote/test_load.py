@@ -1,4 +1,4 @@
-"""Which remote agents are loaded, and what is said about the others."""
+"""Which remote agents are loaded, and which warnings name the others."""
 
 import asyncio
 import gzip
@@ -111,7 +111,7 @@ def _address(**values: str) -> Respond:
     return _serve_card(lambda card: card["supportedInterfaces"][0].update(values))
 
 
-#: What a server answers instead of a usable card → what the warning says.
+#: A server's answer in place of a usable card → the words of the warning.
 _UNUSABLE: dict[str, tuple[Respond, str]] = {
     "missing": (_serve(lambda _: Response(status_code=404)), "it answered with HTTP 404"),
     "server error": (_serve(lambda _: Response(status_code=500)), "it answered with HTTP 500"),

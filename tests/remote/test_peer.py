@@ -1,4 +1,4 @@
-"""What a remote agent is sent, and what becomes of its answer."""
+"""Requests to a remote agent, and how its answers are read."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
@@ -175,7 +175,7 @@ def _task(**status: object) -> Response:
 _HALF_A_CHARACTER = '{"jsonrpc": "2.0", "result": {"task": {"status": {"state": "\\ud800"}}}}'
 _ERROR: Json = {"jsonrpc": "2.0", "id": "1", "error": {"code": -32603, "message": "broken"}}
 
-#: What a server answers against the protocol → what the error says.
+#: A server's answer that breaks the protocol → the words of the error.
 _BROKEN: dict[str, tuple[Callable[[], Response], str]] = {
     "html": (lambda: Response("<html>"), "JSON"),
     "endless nesting": (lambda: Response("[" * 900_000), "recursion"),

@@ -27,7 +27,7 @@ class Heading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """One scenario, and what became of it."""
+    """One scenario, and whether it holds or was superseded."""
 
     id: str
     document: Document

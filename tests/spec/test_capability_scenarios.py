@@ -1,4 +1,4 @@
-"""The human words for what a specialist can do."""
+"""The phrases that describe a specialist's tools."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the orchestrator and the specialists are told."""
+"""The instructions of the orchestrator and of the specialists."""
 
 import re
 
@@ -75,7 +75,7 @@ def test_no_owned_tool_is_named_anywhere_in_the_instruction() -> None:
 
 
 @pytest.mark.scenario("004-routing-table")
-@pytest.mark.parametrize("spec", sestet.default_specs(), ids=lambda spec: spec.name)
+@pytest.mark.parametrize("spec", sestet.default_specs()[:6], ids=lambda spec: spec.name)
 def test_an_entry_holds_keywords_accepts_returns_and_cannot(spec: sestet.AgentSpec) -> None:
     entry = routing_entries(tree(*ALL_OWNED).instruction)[spec.name]
 

@@ -13,7 +13,7 @@ from .scenarios import DECISIONS, DIGEST, SCENARIOS, Heading
 _TESTS = Path(__file__).resolve().parents[1]
 _DOCUMENTS = _TESTS.parents[1] / "shared" / "specs"
 _STANDING = {scenario.id for scenario in SCENARIOS if scenario.superseded_by is None}
-#: A test that may not run, or may fail, shows nothing.
+#: A test with one of these marks may be skipped or may fail, so it proves nothing.
 _NOT_RUN = {"skip", "skipif", "xfail"}
 _HEADING = re.compile(r"(?P<level>#{2,4}) (?:Requirement: |Scenario: |\d+\. )?(?P<title>.+)")
 

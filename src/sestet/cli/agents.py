@@ -1,11 +1,12 @@
-"""``sestet agents``: the agents, and the tools of each."""
+"""``sestet agents``: shows the agents and their tools, and writes the skeleton of a new agent."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from sestet.api import default_specs, tool_owners
-from sestet.cli.assistant import open_app, run
+from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console, print_json
@@ -13,25 +14,53 @@ from sestet.cli.show.tree import describe_agents, print_tree
 from sestet.cli.talk.turns import warn
 from sestet.core.agent import UNMATCHED
 from sestet.core.tool import Tool
+from sestet.plugins.find import find_plugins
+from sestet.plugins.skeleton import new_agent
 
 program = new_program()
 
 
-@program.command()
+@program.callback(invoke_without_command=True)
 def agents(
     context: typer.Context,
     owner: Annotated[str, typer.Option(metavar="TOOL", help="Print who owns the tool of this name.")] = "",
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Show the agents and who owns which tool."""
+    """Show the agents, who owns which tool, and where each plug-in came from."""
+    if context.invoked_subcommand is not None:
+        return
     if owner:
-        raise typer.Exit(_show_owner(owner, as_json))
+        raise typer.Exit(_show_owner(context, owner, as_json))
     run(_agents(context, as_json))
 
 
-def _show_owner(tool_name: str, as_json: bool) -> int:
+@program.command("new")
+def new(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as gardener.")],
+    prefix: Annotated[
+        str, typer.Option(metavar="PREFIX", help="How its tools' names begin; else its name and '_'.")
+    ] = "",
+    workspace: Annotated[
+        bool, typer.Option("--workspace", help="Write below ./.agents instead of the config directory.")
+    ] = False,
+) -> None:
+    """Write the skeleton of an agent: AGENT.md, a tool, and a test that passes."""
+    files = new_agent(name, prefix, find_plugins(load(context)), workspace=workspace)
+    print_written(files, f"ask the {name} to greet Ann")
+
+
+def print_written(files: list[Path], request: str) -> None:
+    """The new files, and what can be done with them now."""
+    for file in files:
+        typer.echo(clean(str(file)))
+    typer.echo(f'Try it: sestet ask "{request}"\nTest it: pytest {clean(str(files[-1]))}', err=True)
+
+
+def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
     """The owner of a name, by its prefix: the tool itself need not exist yet."""
-    (found,) = (name for name, tools in tool_owners([Tool(tool_name)], default_specs()).items() if tools)
+    specs = (*default_specs(), *find_plugins(load(context)).specs)
+    (found,) = (name for name, tools in tool_owners([Tool(tool_name)], specs).items() if tools)
     owner = None if found == UNMATCHED else found
     if as_json:
         print_json({"tool": tool_name, "owner": owner})

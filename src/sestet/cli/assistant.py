@@ -26,17 +26,34 @@ _Result = TypeVar("_Result")
 def load(context: typer.Context, file: Path | None = None) -> Loaded:
     """The settings from this file, the one that ``--config`` names, or the first that is found."""
     loaded = load_settings(file or cast("Path | None", context.obj))
+    if loaded.workspace and (notice := loaded.workspace.notice):
+        warn_once(notice)
     # A provider that does not exist is a mistake in the settings too: report it before anything is written.
     check_models(loaded.settings)
     return loaded
 
 
+#: Warnings that this command has printed: it may load the settings several times.
+_warned: set[str] = set()
+
+
+def warn_once(text: str) -> None:
+    """Print a warning on stderr, unless this command has printed it before."""
+    if text not in _warned:
+        _warned.add(text)
+        typer.echo(f"warning: {clean(text)}", err=True)
+
+
+def has_warned(text: str) -> bool:
+    return text in _warned
+
+
 @asynccontextmanager
 async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     """The assistant of these settings. A mistake in them raises before anything is written."""
-    settings = load(context).settings
+    loaded = load(context)
     _keep_log()
-    async with app.open(settings) as opened:
+    async with app.open(loaded) as opened:
         yield opened
 
 

@@ -2,7 +2,8 @@
 
 import signal
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, cast
 
 import typer
 
@@ -36,7 +37,9 @@ def chat(
     if is_at_terminal():
         # Only a terminal needs rich and prompt_toolkit.
         from sestet.cli.setup_dialogue import offer_setup
+        from sestet.cli.trust import offer_trust
 
+        offer_trust(cast("Path | None", context.obj))
         first = offer_setup(context)
     raise typer.Exit(run(_chat(context, session, resume, first)))
 

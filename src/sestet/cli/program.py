@@ -25,7 +25,9 @@ COMMANDS = {
     "setup": Entry(
         "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
     ),
-    "agents": Entry("agents", "Show the agents and who owns which tool."),
+    "agents": Entry("agents", "Show the agents, who owns which tool, and where each plug-in came from."),
+    "tools": Entry("tools", "List every tool with its owner, and where each plug-in came from."),
+    "trust": Entry("trust", "Accept the settings and plug-ins of this folder: its sestet.yaml and .agents/."),
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
@@ -87,7 +89,9 @@ def start(
     context: typer.Context,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Settings; else ./sestet.yaml, else the one in ~/.config/sestet."),
+        typer.Option(
+            metavar="FILE", help="Settings; else an accepted ./sestet.yaml, else the one in ~/.config/sestet."
+        ),
     ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")

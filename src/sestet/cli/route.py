@@ -15,6 +15,7 @@ from sestet.cli.show.console import align, open_console, print_json
 from sestet.core.agent import Agent, AgentSpec
 from sestet.models.router import DIRECT, Explanation, Router, open_router
 from sestet.orchestration.routing import render_entry
+from sestet.plugins.find import find_plugins
 
 program = new_program()
 
@@ -36,7 +37,7 @@ def route(
     text = sys.stdin.read() if request == ["-"] else " ".join(request)
     if not text.strip():
         raise typer.BadParameter("the request is empty")
-    specs = default_specs()
+    specs = (*default_specs(), *find_plugins().specs)
     router = open_router(specs, with_encoder=not light)
     explanation = router.explain(text.strip())
     if as_json:

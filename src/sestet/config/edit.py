@@ -3,14 +3,21 @@
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
 
-from sestet.config.load import find_file, member_schema, parse_yaml, put_value, usual_file
+from sestet.config.load import (
+    data_directory,
+    member_schema,
+    parse_yaml,
+    put_value,
+    settings_to_use,
+    usual_file,
+)
 from sestet.config.settings import settings_schema
+from sestet.config.trust import SETTINGS_FILE, keeping_trust, replace_file
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonValue, find_problems
 
@@ -42,11 +49,14 @@ def file_to_edit(
 ) -> Path:
     """The file that settings are read from; if there is none yet, the one in the config directory."""
     environ = os.environ if environ is None else environ
-    return named or find_file(environ, directory or Path.cwd()) or usual_file(environ)
+    return named or settings_to_use(environ, directory or Path.cwd()) or usual_file(environ)
 
 
-def edit_settings(file: Path, changes: Changes) -> None:
-    """Write all new values into the file, or none of them. A missing file is created."""
+def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | None = None) -> None:
+    """Write new values into the file, which is made if it is not there: all of them, or none.
+
+    A workspace's settings that were accepted before stay accepted.
+    """
     schema = settings_schema()
     problems = [
         f"{file}: {'.'.join((*key, *problem.path))}: {problem.message}"
@@ -57,7 +67,19 @@ def edit_settings(file: Path, changes: Changes) -> None:
         raise ConfigError(problems)
     # Edit the target of a symbolic link, and keep the link.
     file = file.resolve()
-    _replace(file, edited(_read(file), changes, str(file)))
+    text = edited(_read(file), changes, str(file))
+    with _keeping_trust(file, os.environ if environ is None else environ):
+        _replace(file, text)
+
+
+def _keeping_trust(file: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
+    try:
+        own, data = usual_file(environ).resolve(), data_directory(environ)
+    except ConfigError:  # without a home directory there is no list of accepted workspaces
+        return nullcontext()
+    if file == own or file.name != SETTINGS_FILE:
+        return nullcontext()
+    return keeping_trust(file.parent, data, (SETTINGS_FILE,))
 
 
 def edited(text: str, changes: Changes, file: str) -> str:
@@ -86,21 +108,9 @@ def _read(file: Path) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Replace the file in one step. Only its owner can read a new one."""
+    """Only its owner can read a new file; an old one keeps its mode."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(text.encode())
-                stream.flush()
-                os.fsync(descriptor)
-            os.chmod(name, mode)
-            os.replace(name, file)
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(file, text, file.stat().st_mode & 0o777 if file.exists() else 0o600)
     except OSError as error:
         raise ConfigError([f"{file}: cannot be written: {error}"]) from error
 

@@ -6,18 +6,17 @@ Every problem is collected and reported at once, with the file and the key.
 import json
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from sestet.config.settings import Secret, Settings, build_settings, settings_schema
+from sestet.config.trust import SETTINGS_FILE, Workspace, open_workspace, why_foreign
 from sestet.core.errors import ConfigError
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
 
-FILE_NAME = "sestet.yaml"
 _PREFIX = "SESTET_"
 _NOT_SETTINGS = ("SESTET_HOME",)
 #: Where modules and shared libraries are found.
@@ -60,14 +59,21 @@ class Loaded(Record):
     file: Path | None
     #: Environment variables that changed something.
     overrides: tuple[str, ...]
+    #: The working directory's own settings and plug-ins, accepted or not; None with a file that was named.
+    workspace: Workspace | None = None
 
 
 def load_settings(
     file: Path | None = None, *, environ: Mapping[str, str] | None = None, directory: Path | None = None
 ) -> Loaded:
-    """Settings from ``file``, or the first of working directory and XDG config directory that has one."""
+    """Settings from ``file``, or the first of working directory and XDG config directory that has one.
+
+    The working directory's file counts only if the person accepted it. ``file`` is their explicit choice.
+    """
     environ = os.environ if environ is None else environ
-    path = file or find_file(environ, directory or Path.cwd())
+    workspace = None if file else find_workspace(environ, directory)
+    accepted = workspace.settings if workspace else None
+    path = file or _find_file(workspace, environ)
     if path and not file:
         _require_own(path)
     schema = settings_schema()
@@ -75,7 +81,8 @@ def load_settings(
     values: dict[str, JsonValue] = {}
     if path:
         reading = _Reading(str(path), environ, problems)
-        values = cast("dict[str, JsonValue]", _interpolated(_read_file(path), schema, reading))
+        read = _read_file(path) if accepted is None else _decoded(accepted, path)
+        values = cast("dict[str, JsonValue]", _interpolated(read, schema, reading))
     overrides = tuple(
         sorted(name for name in environ if name.startswith(_PREFIX) and name not in _NOT_SETTINGS)
     )
@@ -89,7 +96,7 @@ def load_settings(
             secret = member.get("writeOnly") is True
             put_value(values, key, Secret(text, variable=variable) if secret else read_as(member, text))
             sources[key] = f"environment variable {variable}"
-    return Loaded(_checked(values, schema, problems, str(path), sources), path, overrides)
+    return Loaded(_checked(values, schema, problems, str(path), sources), path, overrides, workspace)
 
 
 def settings_from(values: Mapping[str, object]) -> Settings:
@@ -120,17 +127,45 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     return {name: environ[name] for name in _FOR_PYTHON if name in environ}
 
 
-def find_file(environ: Mapping[str, str], directory: Path) -> Path | None:
-    """The first of working directory and XDG config directory that has settings."""
-    places = [directory / FILE_NAME]
-    with suppress(ConfigError):  # this user has no home directory
-        places.append(usual_file(environ))
-    return next((place for place in places if place.is_file()), None)
+def find_workspace(
+    environ: Mapping[str, str] | None = None, directory: Path | None = None
+) -> Workspace | None:
+    """The working directory's own settings and plug-ins, with the person's decision on them."""
+    environ = os.environ if environ is None else environ
+    directory = directory or Path.cwd()
+    data = None
+    with suppress(ConfigError):  # without a home directory there is no list of decisions
+        if directory.resolve() == config_directory(environ).resolve():
+            return None
+        data = data_directory(environ)
+    return open_workspace(directory, data)
+
+
+def settings_to_use(environ: Mapping[str, str], directory: Path) -> Path | None:
+    """The first of working directory (if accepted) and XDG config directory that has settings."""
+    return _find_file(find_workspace(environ, directory), environ)
+
+
+def _find_file(workspace: Workspace | None, environ: Mapping[str, str]) -> Path | None:
+    if workspace:
+        file = workspace.directory / SETTINGS_FILE
+        # A stranger's file is refused loudly, even though it would be ignored anyway.
+        if workspace.settings is not None or (file.is_file() and why_foreign(file.stat())):
+            return file
+    with suppress(ConfigError):  # without a home directory there are no settings in it
+        if usual_file(environ).is_file():
+            return usual_file(environ)
+    return None
 
 
 def usual_file(environ: Mapping[str, str]) -> Path:
-    """The path of the person's own settings."""
-    return _xdg(environ, "XDG_CONFIG_HOME", ".config") / "sestet" / FILE_NAME
+    """Where a person's own settings lie."""
+    return config_directory(environ) / SETTINGS_FILE
+
+
+def config_directory(environ: Mapping[str, str] | None = None) -> Path:
+    """Where a person's own settings and plug-ins lie: ``sestet`` in the XDG config directory."""
+    return _xdg(os.environ if environ is None else environ, "XDG_CONFIG_HOME", ".config") / "sestet"
 
 
 def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
@@ -145,24 +180,28 @@ def _xdg(environ: Mapping[str, str], variable: str, default: str) -> Path:
 
 
 def _require_own(path: Path) -> None:
-    """Raise if another user can write the file: settings decide where messages and keys are sent."""
-    state = path.stat()
-    why = ""
-    if state.st_uid not in (0, os.geteuid()):
-        why = "belongs to another user"
-    elif state.st_mode & stat.S_IWOTH:
-        why = "can be written by everybody"
+    """Settings choose where words and keys go, so refuse a file that another user can write."""
+    why = why_foreign(path.stat())
     if why:
         raise ConfigError([f"{path}: {why}, so it is not used unasked; if you trust it: --config {path}"])
 
 
 def _read_file(path: Path) -> dict[str, JsonValue]:
     try:
-        return parse_yaml(path.read_text(encoding="utf-8"), str(path))
+        content = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError([f"{path}: there is no such file"]) from None
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         raise ConfigError([f"{path}: cannot be read: {error}"]) from error
+    return _decoded(content, path)
+
+
+def _decoded(content: bytes, path: Path) -> dict[str, JsonValue]:
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ConfigError([f"{path}: cannot be read: {error}"]) from error
+    return parse_yaml(text, str(path))
 
 
 def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:

@@ -13,6 +13,7 @@ from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, EmbeddingError, PersonError
 from sestet.core.tool import Tool
 from sestet.doctor.check import Check, read_database
+from sestet.doctor.plugins import check_plugins
 from sestet.models.offline import OfflineModel
 from sestet.models.router import open_router
 from sestet.services.embedding.embedder import Embedder, choose_embedder
@@ -39,7 +40,10 @@ def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
     detail = str(loaded.file) if loaded.file else "no file, so the defaults apply"
     if loaded.overrides:
         detail += f"; changed by {', '.join(loaded.overrides)}"
-    return [Check("settings", "ok", detail)], loaded.settings
+    checks = [Check("settings", "ok", detail)]
+    if loaded.workspace and (notice := loaded.workspace.notice):
+        checks.append(Check("workspace", "warning", notice, "'sestet trust' shows and accepts them"))
+    return checks, loaded.settings
 
 
 async def check_assistant(settings: Settings) -> list[Check]:
@@ -48,11 +52,12 @@ async def check_assistant(settings: Settings) -> list[Check]:
     logging.getLogger("sestet").addHandler(logging.NullHandler())
     try:
         with tempfile.TemporaryDirectory() as home:
-            async with app.open(settings, home=home) as built:
+            async with app.open(settings, home=home, plugins=True) as built:
                 return [
                     _check_model(built),
                     check_agents(built.root),
                     *check_unmatched(built.unmatched),
+                    *check_plugins(built.plugins),
                     *_check_remote(built),
                 ]
     except PersonError as error:
@@ -88,9 +93,7 @@ def check_unmatched(unmatched: Sequence[Tool]) -> list[Check]:
 def _check_remote(built: app.App) -> list[Check]:
     if not built.settings.a2a.enabled:
         return [Check("remote agents", "ok", "switched off")]
-    # The first warnings of the assistant are about unmatched tools, which have their own check.
-    warnings = built.warnings[len(built.unmatched) :]
-    if warnings:
+    if warnings := built.remote_warnings:
         return [Check("remote agents", "warning", warning, "see a2a.remoteAgents") for warning in warnings]
     joined = [agent.name for agent in built.root.sub_agents if agent.remote is not None]
     return [Check("remote agents", "ok", ", ".join(joined) or "none is set")]

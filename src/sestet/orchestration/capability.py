@@ -1,4 +1,4 @@
-"""Tool names into the words a person would use for them."""
+"""Turns tool names into the words that a person would use for them."""
 
 from collections.abc import Iterable, Mapping
 

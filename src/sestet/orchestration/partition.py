@@ -1,25 +1,12 @@
-"""Puts every tool in exactly one bucket: its owner's, or the unmatched one that belongs to nobody."""
+"""Puts every tool in exactly one bucket: its owner's, or the bucket of unmatched tools."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from sestet.core.agent import ORCHESTRATOR, UNMATCHED, AgentSpec, normalise_name
 from sestet.core.errors import DefinitionError
 from sestet.core.tool import Tool
 
 _RESERVED = (ORCHESTRATOR, UNMATCHED)
-
-
-class RoleToolSet(NamedTuple):
-    """The partition among the six specialists."""
-
-    operator: tuple[Tool, ...] = ()
-    navigator: tuple[Tool, ...] = ()
-    vault: tuple[Tool, ...] = ()
-    librarian: tuple[Tool, ...] = ()
-    planner: tuple[Tool, ...] = ()
-    chronicler: tuple[Tool, ...] = ()
-    unmatched: tuple[Tool, ...] = ()
 
 
 def partition(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> dict[str, tuple[Tool, ...]]:
@@ -41,7 +28,7 @@ def in_match_order(specs: Iterable[AgentSpec], built_in: Sequence[str]) -> tuple
 
 
 def require_agent_names(names: Iterable[str]) -> None:
-    """Two agents of one name, or a name that means something else, is an error that names it."""
+    """Raise for a reserved name, and for two agents of one name."""
     names = tuple(names)
     for name in names:
         if normalise_name(name) in _RESERVED:
@@ -50,7 +37,7 @@ def require_agent_names(names: Iterable[str]) -> None:
 
 
 def require_distinct(what: str, names: Iterable[str], normalise: Callable[[str], str] = str) -> None:
-    """Raise for the first name that stands twice."""
+    """Raise for the first name that occurs twice."""
     seen: dict[str, str] = {}
     for name in names:
         key = normalise(name)

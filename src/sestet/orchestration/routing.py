@@ -1,4 +1,4 @@
-"""What the orchestrator reads: the routing table, and the instruction around it."""
+"""Renders the orchestrator's instruction with its routing table."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from sestet.core.tool import Tool
 
 DEFAULT_ROUNDS = 5
 
-#: How much agents are told about their work: all of it, or as much as a small model can keep in mind.
+#: How long the prompts are: complete, or short enough for a small model.
 PromptProfile: TypeAlias = Literal["full", "compact"]
 
 _PROMPTS = Path(__file__).parent / "prompts"
 #: The sections of a plaque's prompt that are never left out.
 _KEPT = ("## Output Format", "## Constraints")
-#: Requests of each specialist that a compact routing table has.
+#: How many examples of each specialist a compact routing table has.
 _EXAMPLES = 3
 
 
@@ -46,7 +46,7 @@ def render_instruction(
 
 
 def fill_prompt(file: str, **values: str) -> str:
-    """A prompt file with its ``{{slots}}`` filled; what is filled in is never read as a slot."""
+    """A prompt file with its ``{{slots}}`` filled; the values themselves are never searched for slots."""
     text = (_PROMPTS / file).read_text(encoding="utf-8")
     filled = re.sub(r"\{\{(\w+)\}\}", lambda slot: values[slot[1]].strip(), text)
     return re.sub(r"\n{3,}", "\n\n", filled).strip() + "\n"
@@ -66,7 +66,7 @@ def _line(agent: Agent, spec: AgentSpec | None) -> str:
 
 
 def render_entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> str:
-    """What the routing table says of one agent, beside the others of these names."""
+    """The entry of one agent in the routing table; ``names`` are all agents that exist."""
     lines = [f"### {agent.name}", f"- Role: {agent.description}"]
     if agent.remote is not None:
         lines.append("- Remote: it is sent the request alone, so put everything it needs into it")

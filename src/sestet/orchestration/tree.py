@@ -45,7 +45,7 @@ class OrchestrationConfig(Record):
     remote_agents: Sequence[Agent | RemotePeer] = ()
     #: Zero, negative or None: the default of 5.
     max_delegation_rounds: int | None = None
-    #: In creation order; None means the six that ship.
+    #: In creation order; None means those that ship.
     specs: Sequence[AgentSpec] | None = None
     prompt_profile: PromptProfile = "full"
 
@@ -70,7 +70,7 @@ def build_tree(
     agents = (*local, *(_as_agent(remote) for remote in config.remote_agents))
     require_agent_names(agent.name for agent in agents)
     _require_names("agent", (agent.name for agent in agents))
-    # A plaque is for the room it hangs on: a remote agent of the same name gets none.
+    # A plaque belongs to a local specialist: a remote agent of the same name gets none.
     plaques = {spec.name: spec for spec in specs if any(agent.name == spec.name for agent in local)}
     instruction = render_instruction(
         agents, plaques, buckets[UNMATCHED], config.system_prompt, config.rounds, config.prompt_profile
@@ -97,7 +97,7 @@ def _build_specialist(
     specs: Sequence[AgentSpec],
     fragments: str,
 ) -> Agent:
-    # A spec's own words for a prefix come before anybody else's.
+    # A spec's own phrase for a prefix wins over another spec's.
     phrases = {**phrases_of(specs), **spec.capabilities}
     description = spec.description
     if tools:

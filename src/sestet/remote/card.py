@@ -15,7 +15,7 @@ _REDIRECTS = 3
 _DESCRIPTION_LIMIT = 300
 _REASON_LIMIT = 200
 
-# What the parsers make of endless nesting, and of half a character where they expect a name.
+# The parsers raise these for endless nesting, and for half a character where they expect a name.
 BROKEN_JSON = (RecursionError, SystemError)
 
 
@@ -93,7 +93,7 @@ def _is_on(address: httpx.URL, url: str) -> bool:
 
 
 def is_same_place(url: httpx.URL, other: httpx.URL) -> bool:
-    """Whether whoever named ``url`` has named ``other`` too: the same host and port, at most made safe."""
+    """Whether both addresses have the same host and port; going from http to https is allowed."""
     if other.userinfo or other.host != url.host:
         return False
     ports = (url.scheme, url.port), (other.scheme, other.port)

@@ -10,7 +10,7 @@ _CONNECT_SECONDS = 10.0
 
 
 class AnswerRefused(httpx.TransportError):
-    """The server sent more than was agreed, or packed it so that nobody can tell how much it is."""
+    """The server sent more than the limit, or compressed its answer so that its size is unknown."""
 
 
 class _BoundedStream(httpx.AsyncByteStream):
@@ -31,10 +31,10 @@ class _BoundedStream(httpx.AsyncByteStream):
 
 
 def open_connection(limit: int, trusted: ssl.SSLContext) -> httpx.AsyncClient:
-    """A client that reads ``limit`` bytes of an answer at most; whoever calls it bounds the time."""
+    """A client that reads ``limit`` bytes of an answer at most; the caller bounds the time."""
 
     async def bound(response: httpx.Response) -> None:
-        # A few packed bytes can unpack to any size in one step, before anything could count them.
+        # A few compressed bytes can unpack to any size in one step, before we could count them.
         if response.headers.get("content-encoding", "identity") != "identity":
             raise AnswerRefused("its answer is compressed, although that was not asked for")
         assert isinstance(response.stream, httpx.AsyncByteStream)
@@ -45,7 +45,7 @@ def open_connection(limit: int, trusted: ssl.SSLContext) -> httpx.AsyncClient:
         follow_redirects=False,
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
         headers={"accept-encoding": "identity"},
-        # A cookie would tie one request to the next: each is to be given alone.
+        # A cookie would tie one request to the next, and each has to stand alone.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         event_hooks={"response": [bound]},
     )

@@ -62,13 +62,13 @@ async def _connect_all(
     entries: Sequence[RemoteAgentSettings], seconds: float, answer_seconds: float
 ) -> Sequence[LoadedPeer | str]:
     # Loaded on use: the libraries of the protocol take longer to import than the rest of a start-up.
-    from sestet.remote.connect import connect_all
+    from sestet.remote.peer import connect_all
 
     return await connect_all(entries, seconds, answer_seconds)
 
 
 def _find_problems(entries: Iterable[RemoteAgentSettings]) -> list[str]:
-    """What is wrong with each entry as it stands in the settings; empty when nothing is."""
+    """For each entry of the settings, its problem; empty when it has none."""
     seen: set[str] = set()
     problems: list[str] = []
     for entry in entries:
@@ -85,7 +85,7 @@ def _problem_of(entry: RemoteAgentSettings, seen: set[str]) -> str:
         return f"its name {NAME_RULE}"
     if normalise_name(entry.name) in seen:
         return "another remote agent has this name"
-    # Credentials cannot be written without an '@', so that is all to look for: no parser has to agree on it.
+    # Credentials in a url need an '@', so we look for that alone and depend on no parser.
     if "@" in entry.url:
         return "credentials in a url are not accepted (an '@' in its path is written %40)"
     if "?" in entry.url or "#" in entry.url:

@@ -1,4 +1,4 @@
-"""Asks one remote agent: a request goes out alone, a text comes back."""
+"""Connects to remote agents and asks them: a request goes out alone, a text comes back."""
 
 import asyncio
 import ssl
@@ -23,8 +23,9 @@ from a2a.utils.constants import TransportProtocol
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import ParseError
 
+from sestet.config.settings import RemoteAgentSettings
 from sestet.core.errors import ToolError
-from sestet.remote.card import BROKEN_JSON, CardError, describe
+from sestet.remote.card import BROKEN_JSON, CARD_LIMIT, CardError, describe, fetch_card
 from sestet.remote.connection import open_connection
 from sestet.remote.plain import one_line
 
@@ -45,7 +46,7 @@ _ENDS_WITHOUT_ANSWER = {
     TaskState.TASK_STATE_AUTH_REQUIRED: "wants credentials that it has not been given",
 }
 
-# What comes through the kit when a server breaks the protocol.
+# The errors that the A2A kit lets through when a server breaks the protocol.
 _BROKEN = (A2AError, httpx.HTTPError, httpx.InvalidURL, ParseError, ValueError, TypeError, *BROKEN_JSON)
 
 
@@ -65,8 +66,8 @@ class A2APeer:
     def connect(cls, name: str, card: AgentCard, trusted: ssl.SSLContext, seconds: float) -> "A2APeer":
         """A peer for the agent that the card describes; nothing is sent yet."""
         connection = open_connection(_BODY_LIMIT, trusted)
-        # Polled, not streamed: the task is known from its first moment, so that it can be withdrawn, and no
-        # proxy on the way cuts a connection that has been silent for too long.
+        # We poll instead of streaming: we know the task from the start and can withdraw it, and no proxy cuts
+        # a connection that was silent for too long.
         config = ClientConfig(
             streaming=False,
             polling=True,
@@ -121,7 +122,7 @@ class A2APeer:
         return task
 
     async def _withdraw(self, task_id: str) -> None:
-        """Nobody waits for the task any more. Whether the agent stops is up to it."""
+        """Tell the agent that we no longer wait for the task; it may go on all the same."""
         with suppress(TimeoutError, *_BROKEN):
             async with asyncio.timeout(_WITHDRAW_SECONDS):
                 await self._client.cancel_task(CancelTaskRequest(id=task_id))
@@ -149,3 +150,27 @@ def _cut(text: str) -> str:
     if len(encoded) <= ANSWER_LIMIT:
         return text
     return encoded[: ANSWER_LIMIT - len(_CUT)].decode(errors="ignore") + _CUT
+
+
+async def connect_all(
+    entries: Iterable[RemoteAgentSettings], seconds: float, answer_seconds: float
+) -> list[A2APeer | str]:
+    """For each entry, in order, its peer or the reason why there is none."""
+    # Reading the trusted certificates is the slow part of opening a connection, so we do it once.
+    trusted = httpx.create_ssl_context()
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(_connect(entry, trusted, seconds, answer_seconds)) for entry in entries]
+    return [task.result() for task in tasks]
+
+
+async def _connect(
+    entry: RemoteAgentSettings, trusted: ssl.SSLContext, seconds: float, answer_seconds: float
+) -> A2APeer | str:
+    try:
+        async with asyncio.timeout(seconds), open_connection(CARD_LIMIT, trusted) as connection:
+            card = await fetch_card(connection, entry.url)
+        return A2APeer.connect(entry.name, card, trusted, answer_seconds)
+    except TimeoutError:
+        return f"it did not answer within {seconds:g} s"
+    except CardError as error:
+        return str(error)

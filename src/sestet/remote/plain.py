@@ -5,7 +5,7 @@ import unicodedata
 
 _HEADING = re.compile(r"(?<!\S)#+\s*")
 
-# Letters, marks and symbols that take no ink; the other invisible characters are found by their category.
+# Letters, marks and symbols that are drawn as nothing. Other invisible characters have their own category.
 _BLANK = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
@@ -14,8 +14,8 @@ _BLANK = re.compile(
 def one_line(text: str, limit: int) -> str:
     """The visible words of ``text`` in one line that cannot pass for a part of a prompt's layout.
 
-    Control characters and what turns the writing direction or hides in the text are of category C; white
-    space of that category still parts words.
+    Control characters, marks that turn the writing direction and hidden characters are of category C and are
+    dropped. White space of that category still separates words.
     """
     seen = "".join(
         character

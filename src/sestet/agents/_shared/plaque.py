@@ -26,13 +26,23 @@ _KINDS: dict[str, type] = {
 def read_plaque(path: Path) -> AgentSpec:
     """The spec on a plaque; an error names the file and the field."""
     try:
-        values, body = split(path.read_text(encoding="utf-8"))
-    except FrontMatterError as error:
+        return parse_plaque(path.read_bytes())
+    except DefinitionError as error:
         raise DefinitionError(f"{path}: {error}") from error
+
+
+def parse_plaque(content: bytes) -> AgentSpec:
+    """The spec in the bytes of a plaque; an error names the field or the line."""
+    try:
+        values, body = split(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DefinitionError("is not text in UTF-8") from error
+    except FrontMatterError as error:
+        raise DefinitionError(str(error)) from error
     for key, value in values.items():
-        _require_kind(path, key, value)
+        _require_kind(key, value)
     if "name" not in values or "description" not in values:
-        raise DefinitionError(f"{path}: 'name' and 'description' are required")
+        raise DefinitionError("'name' and 'description' are required")
     return AgentSpec(
         name=str(values["name"]),
         description=str(values["description"]),
@@ -49,11 +59,11 @@ def read_plaque(path: Path) -> AgentSpec:
     )
 
 
-def _require_kind(path: Path, key: str, value: FrontMatterValue) -> None:
+def _require_kind(key: str, value: FrontMatterValue) -> None:
     if key not in _KINDS:
-        raise DefinitionError(f"{path}: the field '{key}' is not known{suggest(key, _KINDS)}")
+        raise DefinitionError(f"the field '{key}' is not known{suggest(key, _KINDS)}")
     if not isinstance(value, _KINDS[key]):
-        raise DefinitionError(f"{path}: the field '{key}' must be a {_KINDS[key].__name__}")
+        raise DefinitionError(f"the field '{key}' must be a {_KINDS[key].__name__}")
 
 
 def _list(value: FrontMatterValue | None) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from sestet.app import App
 from sestet.cli.show.clean import clean, one_line
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
+from sestet.plugins import Plugins
 
 _NO_TOOLS = "no tools: it plans, and other agents act"
 _ELSEWHERE = "remote: it gets requests, and nothing else"
@@ -20,14 +21,14 @@ _OWNERLESS = "belongs to no agent, so no agent can use it"
 def print_tree(console: Console, app: App) -> None:
     """The tree, with the agents that were not created and the tools without an owner."""
     tree = Tree(_label(app.root), guide_style="dim")
-    _add_tools(tree, app.root.tools or ())
+    _add_tools(tree, app.root.tools or (), app.plugins)
     for agent in app.root.sub_agents:
-        branch = tree.add(_label(agent))
+        branch = tree.add(_label(agent, app.plugins.origins.get(agent.name, "")))
         if agent.remote is not None:
             branch.add(Text(_ELSEWHERE, style="dim"))
         elif not agent.tools:
             branch.add(Text(_NO_TOOLS, style="dim"))
-        _add_tools(branch, agent.tools or ())
+        _add_tools(branch, agent.tools or (), app.plugins)
     for spec in _missing(app):
         tree.add(Text(f"{spec.name}  {_NOT_CREATED}", style="dim"))
     for tool in app.unmatched:
@@ -38,9 +39,10 @@ def print_tree(console: Console, app: App) -> None:
 def describe_agents(app: App) -> dict[str, object]:
     """The same as JSON."""
     return {
-        "root": _describe(app.root),
+        "root": _describe(app.root, app.plugins),
         "unmatched": [tool.name for tool in app.unmatched],
         "not_created": [{"name": spec.name, "reason": _NOT_CREATED} for spec in _missing(app)],
+        "problems": list(app.plugins.problems),
     }
 
 
@@ -51,27 +53,38 @@ def _missing(app: App) -> list[AgentSpec]:
     return [spec for spec in app.specs if app.root.sub_agent(spec.name) is None]
 
 
-def _describe(agent: Agent) -> dict[str, object]:
+def _describe(agent: Agent, plugins: Plugins) -> dict[str, object]:
     return {
         "name": agent.name,
         "description": agent.description,
         "remote": agent.remote is not None,
-        "tools": None if agent.tools is None else [_describe_tool(tool) for tool in agent.tools],
-        "sub_agents": [_describe(child) for child in agent.sub_agents],
+        "origin": plugins.origins.get(agent.name),
+        "tools": None if agent.tools is None else [describe_tool(tool, plugins) for tool in agent.tools],
+        "sub_agents": [_describe(child, plugins) for child in agent.sub_agents],
     }
 
 
-def _describe_tool(tool: Tool) -> dict[str, object]:
-    return {"name": tool.name, "description": tool.description, "risk": tool.risk}
+def describe_tool(tool: Tool, plugins: Plugins) -> dict[str, object]:
+    """A tool as JSON; its ``origin`` is the file or package of a plug-in, and null for a built-in one."""
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "risk": tool.risk,
+        "origin": plugins.origins.get(tool.name),
+    }
 
 
-def _label(agent: Agent) -> Text:
+def _label(agent: Agent, origin: str = "") -> Text:
     description = one_line(agent.summary or agent.description, 200)
-    return Text.assemble((clean(agent.name), "bold"), (f"  {description}", "dim"))
+    words = Text.assemble((clean(agent.name), "bold"), (f"  {description}", "dim"))
+    return words.append(f"  {clean(origin)}", "cyan") if origin else words
 
 
-def _add_tools(branch: Tree, tools: Sequence[Tool]) -> None:
+def _add_tools(branch: Tree, tools: Sequence[Tool], plugins: Plugins) -> None:
     width = max((len(tool.name) for tool in tools), default=0)
     for tool in tools:
         summary = one_line(tool.description, 1_000).partition(". ")[0].rstrip(".")
-        branch.add(Text.assemble(f"{clean(tool.name):{width}}", (f"  {summary}", "dim")))
+        line = Text.assemble(f"{clean(tool.name):{width}}", (f"  {summary}", "dim"))
+        if origin := plugins.origins.get(tool.name):
+            line.append(f"  {clean(origin)}", "cyan")
+        branch.add(line)

@@ -1,6 +1,7 @@
 """The conversation in a terminal: ask for a line, run it as a command or a turn, until the person leaves."""
 
 from sestet.app import App
+from sestet.cli.assistant import has_warned
 from sestet.cli.show.console import open_console
 from sestet.cli.show.history import count_turns, print_question
 from sestet.cli.talk.approval import run_turn
@@ -32,7 +33,8 @@ def greet(talk: Talk) -> None:
     if talk.app.is_small:
         talk.note(SMALL, "yellow")
     for warning in talk.app.warnings:
-        talk.note(warning, "yellow")
+        if not has_warned(warning):
+            talk.note(warning, "yellow")
     talk.recall()
     print_unfinished(talk)
     talk.console.print()

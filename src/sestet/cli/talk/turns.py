@@ -9,6 +9,7 @@ from typing import TypeAlias, assert_never
 import typer
 
 from sestet.app import App
+from sestet.cli.assistant import warn_once
 from sestet.cli.options import INTERRUPTED
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
@@ -75,7 +76,7 @@ async def _follow(app: App, session_id: str, turn: AsyncGenerator[Event], show: 
 def warn(app: App) -> None:
     """Print the assistant's warnings on stderr, and a note when a small model answers."""
     for warning in app.warnings:
-        typer.echo(f"warning: {clean(warning)}", err=True)
+        warn_once(warning)
     if app.is_small:
         typer.echo(SMALL, err=True)
 

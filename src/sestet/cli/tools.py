@@ -1,0 +1,66 @@
+"""``sestet tools``: lists every tool with its owner and origin, and writes the skeleton of a new one."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from sestet.cli.agents import print_written
+from sestet.cli.assistant import load, open_app, run
+from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.tree import describe_tool
+from sestet.cli.talk.turns import warn
+from sestet.plugins.find import find_plugins
+from sestet.plugins.skeleton import new_tool
+
+program = new_program()
+
+
+@program.callback(invoke_without_command=True)
+def tools(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
+    """List every tool with its owner, and where each plug-in came from."""
+    if context.invoked_subcommand is None:
+        run(_tools(context, as_json))
+
+
+@program.command("new")
+def new(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as exec_load.")],
+    agent: Annotated[
+        str, typer.Option(metavar="AGENT", help="Whose it is; else the agent that owns the name's prefix.")
+    ] = "",
+    workspace: Annotated[
+        bool, typer.Option("--workspace", help="Write below ./.agents instead of the config directory.")
+    ] = False,
+) -> None:
+    """Write the skeleton of a tool for an agent that exists, and a test that passes."""
+    files = new_tool(name, agent, find_plugins(load(context)), workspace=workspace)
+    print_written(files, "count the letters in tea")
+
+
+async def _tools(context: typer.Context, as_json: bool) -> None:
+    async with open_app(context) as app:
+        agents = (app.root, *app.root.sub_agents)
+        owners = {tool.name: agent.name for agent in agents for tool in agent.tools or ()}
+        if as_json:
+            rows = [
+                {**describe_tool(tool, app.plugins), "owner": owners.get(tool.name)} for tool in app.tools
+            ]
+            print_json(rows)
+        else:
+            console = open_console()
+            lines = align(
+                (
+                    Text(clean(tool.name)),
+                    Text(clean(owners.get(tool.name, "nobody"))),
+                    Text(clean(app.plugins.origins.get(tool.name, "built in")), style="cyan"),
+                    Text(one_line(tool.description, 1_000).partition(". ")[0].rstrip("."), style="dim"),
+                )
+                for tool in app.tools
+            )
+            for line in lines:
+                print_line(console, line)
+        warn(app)
