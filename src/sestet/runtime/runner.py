@@ -26,7 +26,6 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, ToolCall, UserMessage, whole
 from sestet.core.model import Model
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.deadlines import Deadlines
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
@@ -63,7 +62,6 @@ class Runner:
         self._history = history
         self._locks = locks
         self._limits = limits
-        self._deadlines = Deadlines()
         #: Is told the session of every turn that has ended, when its reader has everything.
         self.after_turn: Callable[[str], None] = lambda session_id: None
         #: Decides on the first delegation without a model, where it is sure; None: a model always does.
@@ -92,7 +90,7 @@ class Runner:
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written; its session is held from its plan to its end."""
         async with self._locks.hold(session_id):
-            turn = Turn(plan(), self._journal, self._limits, self._deadlines.within)
+            turn = Turn(plan(), self._journal, self._limits)
             stamp = turn.stamp("user")
             turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
             task = asyncio.create_task(self._conduct(turn))
@@ -161,7 +159,7 @@ class Runner:
         root, run = self._root.name, None
         try:
             run = self._open_conversation(turn)
-            async with turn.within(turn.seconds_left):
+            async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(turn, run, await self._route(turn, run))
             end = self._end_of(turn, run, outcome)
         except TimeoutError:

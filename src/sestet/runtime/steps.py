@@ -222,7 +222,7 @@ class Steps:
         """The specialist's work, within its time, in its turn, and stoppable by itself."""
         agent, limit = transfer.agent, turn.limits.delegation_seconds
         try:
-            async with turn.within(limit), self._one_at_a_time.get(agent.name) or nullcontext():
+            async with asyncio.timeout(limit), self._one_at_a_time.get(agent.name) or nullcontext():
                 if agent.remote is not None:
                     return await ask_remote(turn, parent, run, transfer, self._gatekeeper)
                 return await self.work(turn, run)

@@ -1,5 +1,6 @@
 """One tool call: validate → policy → approve → run → record. No exception of a tool gets past here."""
 
+import asyncio
 import json
 import logging
 import time
@@ -96,7 +97,7 @@ async def _invoke(
 ) -> _Result:
     assert function is not None  # call_tool refuses a tool without a function
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
-    label, clock = tool.label(run.agent.name), turn.within(tool.timeout)
+    label, clock = tool.label(run.agent.name), asyncio.timeout(tool.timeout)
     try:
         async with clock:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)

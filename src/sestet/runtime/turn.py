@@ -4,7 +4,6 @@ import asyncio
 import os
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
 from typing import NamedTuple
 
 from sestet.core.agent import Agent
@@ -13,7 +12,6 @@ from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message
 from sestet.core.model import Usage
-from sestet.runtime.deadlines import Within
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
@@ -103,17 +101,13 @@ def _new_id() -> str:
 class Turn:
     """Records events and hands them to whoever reads the turn."""
 
-    def __init__(
-        self, plan: TurnPlan, journal: Journal, limits: Limits, within: Callable[[float], Within]
-    ) -> None:
+    def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
         self.id = plan.id or _new_id()
         self.number = plan.number
         self.text = plan.text
         self.can_ask = plan.can_ask
         self.limits = limits
-        #: Enters a limit of so many seconds.
-        self.within = within
         self.resumed = bool(plan.id)
         self.replay = plan.replay
         #: The person's own words, as far as they are still in the conversation.
