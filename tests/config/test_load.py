@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from sestet.config import Settings, as_mapping, data_directory, load_settings, settings_from, settings_schema
-from sestet.config.settings import Secret
+from sestet.config.settings import EmbeddingSettings, ProviderSettings, Secret
 from sestet.config.trust import decide, open_workspace
 from sestet.core.errors import ConfigError
 from sestet.core.schema import find_problems
@@ -214,6 +214,13 @@ def test_a_key_is_not_in_what_python_shows_of_settings_wherever_they_came_from(t
 
     assert given.providers["o"].api_key == by_section.providers["o"].api_key == "sk-hidden"
     assert "sk-hidden" not in repr(given) + repr(by_section)
+
+
+def test_a_key_is_hidden_in_settings_that_a_program_makes_itself() -> None:
+    provider, embedding = ProviderSettings(api_key="sk-hidden"), EmbeddingSettings(api_key="sk-hidden")
+
+    assert "sk-hidden" not in repr(provider) + repr(embedding)
+    assert "sk-hidden" not in str(as_mapping(Settings(providers={"o": provider}, embedding=embedding)))
 
 
 def test_secrets_are_masked_when_settings_are_shown() -> None:

@@ -23,7 +23,6 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
-from sestet.runtime.deadlines import Deadlines
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
@@ -70,7 +69,6 @@ class Runner:
         self._locks = locks
         self._limits = limits
         self._hooks = hooks
-        self._deadlines = Deadlines()
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -95,7 +93,7 @@ class Runner:
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self._locks.hold(session_id):
-            turn = Turn(plan(), self._journal, self._limits, self._deadlines.within)
+            turn = Turn(plan(), self._journal, self._limits)
             stamp = turn.stamp("user")
             turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
             task = asyncio.create_task(self._conduct(turn))
@@ -164,7 +162,7 @@ class Runner:
         root, run = self._root.name, None
         try:
             run = self._open_conversation(turn)
-            async with turn.within(turn.seconds_left):
+            async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = self._end_of(turn, run, outcome)
         except TimeoutError:

@@ -204,7 +204,7 @@ class Steps:
         """The specialist's work within its time limit; the person can stop it alone."""
         turn, agent, limit = run.turn, transfer.agent, run.turn.limits.delegation_seconds
         try:
-            async with turn.within(limit), self._one_at_a_time.get(agent.name) or nullcontext():
+            async with asyncio.timeout(limit), self._one_at_a_time.get(agent.name) or nullcontext():
                 if agent.remote is not None:
                     return await ask_remote(parent, run, transfer, self._gatekeeper)
                 return await self.work(run)

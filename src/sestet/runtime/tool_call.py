@@ -1,5 +1,6 @@
 """One tool call: a list of checks around the tool's function. No exception of a tool gets past here."""
 
+import asyncio
 import json
 import logging
 import time
@@ -171,7 +172,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     """Run the tool or its probe within its time limit; an exception becomes an error result."""
     (run, tool, call), turn = step, step.run.turn
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
-    label, limit, started = tool.label(run.agent.name), turn.within(tool.timeout), time.monotonic()
+    label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     try:
         async with limit:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)

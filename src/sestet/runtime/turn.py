@@ -14,7 +14,6 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
 from sestet.core.tool import Tool
-from sestet.runtime.deadlines import Within
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
@@ -75,17 +74,13 @@ def _new_id() -> str:
 class Turn:
     """Records the events of one turn and hands them to its reader."""
 
-    def __init__(
-        self, plan: TurnPlan, journal: Journal, limits: Limits, within: Callable[[float], Within]
-    ) -> None:
+    def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
         self.id = plan.id or _new_id()
         self.number = plan.number
         self.text = plan.text
         self.can_ask = plan.can_ask
         self.limits = limits
-        #: ``async with turn.within(seconds)`` is a time limit.
-        self.within = within
         self.resumed = bool(plan.id)
         self.replay = plan.replay
         #: What the person wrote in the turns that the root agent is shown, this one included.
