@@ -18,12 +18,12 @@ from typer.core import TyperCommand, TyperGroup
 import sestet
 from scripts.schema import FILE, render_schema
 from sestet.agents import room_names, room_tools
+from sestet.assembly import available_tools
 from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
 from sestet.core.schema import JsonObject, JsonValue
-from sestet.parts import available_tools
 from sestet.storage.database import FILE_NAME, Database
 
 ROOT = Path(__file__).parents[1]

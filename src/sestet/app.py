@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
-from sestet.config import Loaded, Settings, data_directory, load_settings
-from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
-from sestet.core.errors import ConfigError, PersonError
-from sestet.core.event import Event
-from sestet.core.label import card_label
-from sestet.core.model import Model
-from sestet.core.schema import suggest
-from sestet.core.tool import Tool
-from sestet.models.choice import Models, check_models
-from sestet.parts import (
+from sestet.assembly import (
     Additions,
     available_tools,
     fast_route,
@@ -31,6 +22,15 @@ from sestet.parts import (
     settings_of,
     with_plugins,
 )
+from sestet.config import Loaded, Settings, data_directory, load_settings
+from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
+from sestet.core.errors import ConfigError, PersonError
+from sestet.core.event import Event
+from sestet.core.label import card_label
+from sestet.core.model import Model
+from sestet.core.schema import suggest
+from sestet.core.tool import Tool
+from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.gate import asks_every_time

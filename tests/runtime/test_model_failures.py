@@ -9,7 +9,7 @@ from sestet.core.event import ModelRetried, TurnFailed
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply
 from sestet.models.scripted import ScriptedModel
-from sestet.runtime.compaction import shortened
+from sestet.runtime.history import shortened
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
 

@@ -13,15 +13,17 @@ from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, EmbeddingError, PersonError
 from sestet.core.tool import Tool
 from sestet.doctor.check import Check, read_database
-from sestet.doctor.plugins import check_plugins
 from sestet.models.offline import OfflineModel
 from sestet.models.router import open_router
+from sestet.plugins import Plugins
 from sestet.services.embedding.embedder import Embedder, choose_embedder
 from sestet.storage.database import Database
 from sestet.storage.vectors import VectorStore
 
 _UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' prints the owner of a name"
 _EMBEDDING = "embedding"
+_PLUGINS = "plug-ins"
+_NO_PLUGINS = "'sestet agents new NAME' and 'sestet tools new NAME' begin one"
 _FULL_ROUTER = "for the full one: pip install '.[router]' in the clone"
 _OFFLINE = "'sestet setup' finds a real one; see docs/models.md"
 
@@ -97,6 +99,19 @@ def _check_remote(built: app.App) -> list[Check]:
         return [Check("remote agents", "warning", warning, "see a2a.remoteAgents") for warning in warnings]
     joined = [agent.name for agent in built.root.sub_agents if agent.remote is not None]
     return [Check("remote agents", "ok", ", ".join(joined) or "none is set")]
+
+
+def check_plugins(plugins: Plugins) -> list[Check]:
+    """One line for what plug-ins add, and one for each problem."""
+    checks = [
+        Check(_PLUGINS, "problem", problem, "correct the file, or remove it") for problem in plugins.problems
+    ]
+    if plugins.notice:
+        checks.append(Check(_PLUGINS, "warning", plugins.notice, "'sestet trust' shows and accepts them"))
+    if plugins.origins:
+        origins = (f"{name} ({where})" for name, where in plugins.origins.items())
+        checks.insert(0, Check(_PLUGINS, "ok", ", ".join(origins)))
+    return checks or [Check(_PLUGINS, "ok", "none", _NO_PLUGINS)]
 
 
 def check_web_search(settings: Settings) -> Check:

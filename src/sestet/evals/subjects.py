@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from sestet.agents import default_specs, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree
+from sestet.assembly import prompt_profile
 from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError
@@ -18,7 +19,6 @@ from sestet.models.choice import check_models
 from sestet.models.provider import OFFLINE
 from sestet.models.router import Router, open_router
 from sestet.models.router.weights import FILE
-from sestet.parts import prompt_profile
 
 CONFIGURED = "configured"
 

@@ -1,14 +1,18 @@
-"""The two calls that are not tools: ``transfer_to_agent`` and ``reject_task``."""
+"""The calls ``transfer_to_agent`` and ``reject_task``, and delegation to remote agents."""
 
 from collections.abc import Sequence
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
+from sestet.core.errors import ToolError
+from sestet.core.label import remote_label
 from sestet.core.message import ToolCall
 from sestet.core.record import Record
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
+from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.prompts import say
-from sestet.runtime.turn import AgentRun, Outcome
+from sestet.runtime.reply_text import rejection
+from sestet.runtime.turn import AgentRun, Outcome, ToolStep
 
 REJECT_TOOL = Tool(
     REJECT_TASK,
@@ -117,3 +121,38 @@ def answer_invented_call(root: Agent, tool_name: str) -> str:
     owner = next((a.name for a in root.sub_agents if any(t.name == tool_name for t in a.tools or ())), None)
     whose = say("belongs_to", agent=owner) if owner else say("belongs_to_nobody")
     return say("no_tools", tool=tool_name, owner=whose)
+
+
+async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gatekeeper: Gatekeeper) -> Outcome:
+    """Send the request, and nothing else, if the gate allows it. The answer is untrusted."""
+    turn, agent = run.turn, transfer.agent
+    assert agent.remote is not None  # the caller checks this
+    sink = Tool(
+        f"remote_{agent.name}",
+        parameters=object_schema({"agent_name": {"type": "string"}}),
+        risk="safe",
+        effect="external",
+        targets=("agent_name",),
+    )
+    if transfer.call.id in turn.replay.intents:
+        return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
+    # The orchestrator wrote the request, so the gate judges by what the orchestrator has read.
+    step = ToolStep(parent, sink, transfer.call)
+    clearance = gatekeeper.clear(step)
+    if clearance.decision != "go":
+        kind = "paused" if clearance.decision == "wait" else "failed"
+        return Outcome(kind, agent.name, cause=clearance.text)
+    # The remote agent may act on the request, so an intent is written, as before any effect.
+    if not gatekeeper.start(step._replace(run=run), clearance.approval_id):
+        return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
+    await turn.settle()
+    run.label |= remote_label(agent.name)
+    try:
+        text = await agent.remote.ask(transfer.request)
+    except ToolError as error:
+        return Outcome("failed", agent.name, cause=str(error))
+    if (declined := rejection(text)) is not None:
+        return Outcome("rejected", agent.name, cause=declined)
+    if not text.strip():
+        return Outcome("empty", agent.name, cause=f"{agent.name} gave no answer")
+    return Outcome("ok", agent.name, text)

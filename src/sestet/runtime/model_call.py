@@ -11,7 +11,7 @@ from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
 from sestet.core.message import ToolCall, plain_object, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta, Usage
 from sestet.core.tool import Tool
-from sestet.runtime.compaction import shortened
+from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
 from sestet.runtime.turn import AgentRun, is_stopped_by
 

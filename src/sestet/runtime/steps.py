@@ -17,6 +17,7 @@ from sestet.runtime.delegation import (
     Refusal,
     Transfer,
     answer_invented_call,
+    ask_remote,
     may_delegate,
     offered_tools,
     read_transfer,
@@ -25,7 +26,6 @@ from sestet.runtime.delegation import (
 )
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say
-from sestet.runtime.remote_call import ask_remote
 from sestet.runtime.reply_text import announces_transfer, rejection
 from sestet.runtime.tool_call import ToolCalls, call_key
 from sestet.runtime.turn import AgentRun, Outcome, Turn

@@ -10,7 +10,7 @@ from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
-from sestet.services.memory.prompts import read_prompt
+from sestet.services.memory import read_prompt
 from sestet.storage.database import Database
 from sestet.storage.full_text import telling_words
 from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore

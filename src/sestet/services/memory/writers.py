@@ -10,7 +10,7 @@ from sestet.core.errors import ModelError, SestetError
 from sestet.core.message import UserMessage, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage
 from sestet.core.record import Record
-from sestet.services.memory.prompts import read_prompt
+from sestet.services.memory import read_prompt
 from sestet.storage.full_text import telling_words
 from sestet.storage.observation_progress import EndedTurn
 

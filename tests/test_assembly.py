@@ -2,8 +2,8 @@
 
 import pytest
 
+from sestet.assembly import limits_of, policy_of, prompt_profile
 from sestet.config import settings_from
-from sestet.parts import limits_of, policy_of, prompt_profile
 
 LOCAL = {"agent": {"provider": "local", "model": "m"}}
 AGENTS = ("orchestrator", "operator", "vault")
