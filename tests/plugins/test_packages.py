@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sestet.plugins.find import find_plugins
-from sestet.plugins.packages import CACHE, find_entry_points
+from sestet.plugins.load import CACHE, find_entry_points
 from tests.plugins.conftest import World, tool_file, write
 
 MODULE = (

@@ -1,4 +1,4 @@
-"""Checks of the assistant: settings, model, agents, tools, web search, embedding and router."""
+"""Checks of the assistant: settings, model, agents, tools, plug-ins, web search, embedding and router."""
 
 import logging
 import tempfile
@@ -90,6 +90,19 @@ def check_unmatched(unmatched: Sequence[Tool]) -> list[Check]:
     return [
         Check("tools", "problem", f"'{tool.name}' belongs to no agent", _UNREACHABLE) for tool in unmatched
     ]
+
+
+def check_plugins(plugins: Plugins) -> list[Check]:
+    """One line for what plug-ins add, and one for each problem."""
+    checks = [
+        Check(_PLUGINS, "problem", problem, "correct the file, or remove it") for problem in plugins.problems
+    ]
+    if plugins.notice:
+        checks.append(Check(_PLUGINS, "warning", plugins.notice, "'sestet trust' shows and accepts them"))
+    if plugins.origins:
+        origins = (f"{name} ({where})" for name, where in plugins.origins.items())
+        checks.insert(0, Check(_PLUGINS, "ok", ", ".join(origins)))
+    return checks or [Check(_PLUGINS, "ok", "none", _NO_PLUGINS)]
 
 
 def _check_remote(built: app.App) -> list[Check]:

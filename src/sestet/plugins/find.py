@@ -17,8 +17,7 @@ from sestet.core.errors import ConfigError, DefinitionError
 from sestet.core.tool import Tool
 from sestet.orchestration.partition import require_agent_names
 from sestet.plugins import Plugins
-from sestet.plugins.modules import FileTool, Sources, load_modules, tools_in
-from sestet.plugins.packages import load_packages
+from sestet.plugins.load import FileTool, Sources, load_modules, load_packages, tools_in
 
 PLAQUE = "AGENT.md"
 _MOST_BYTES = 1_000_000

@@ -1,23 +1,152 @@
-"""Plug-ins of installed packages: the entry points of the group ``sestet.plugins``."""
+"""Loads the code of plug-ins: the files of a folder, and the entry points of installed packages.
+
+The files of one folder become modules of a private package, compiled from the bytes that were read (and, in a
+workspace, accepted). Nothing is added to ``sys.path``, and no compiled file is read or written. Files of one
+folder import each other relatively.
+"""
 
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from sestet.config.trust import replace_file
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import DefinitionError, told
 from sestet.core.tool import Tool
 
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+
+_PRIVATE = "_sestet_plugins"
 GROUP = "sestet.plugins"
 #: The list of packages with plug-ins, in the data directory, so that a start need not look through them all.
 CACHE = "plugins.json"
+
+#: Content by the name of the file; a text says why the file cannot be used.
+Sources: TypeAlias = Mapping[str, bytes | str]
+
+
+class LoadedModule(NamedTuple):
+    file: str
+    module: ModuleType | None
+    problem: str = ""
+
+
+def load_modules(folder: str, sources: Sources) -> list[LoadedModule]:
+    """Import every file that may hold tools: all but helpers (``_name.py``) and tests."""
+    files = [name for name in sources if name.endswith(".py") and not _is_left_out(name)]
+    if not files:
+        return []
+    package = _FINDER.add(folder, sources)
+    return [_load_module(package, file, sources[file]) for file in files]
+
+
+class FileTool(NamedTuple):
+    """A tool, and the path of the file that holds it."""
+
+    tool: Tool
+    where: str
+
+
+def tools_in(modules: Iterable[ModuleType]) -> tuple[FileTool, ...]:
+    """Every tool of these modules once, though one may import it from another."""
+    found: dict[int, FileTool] = {}
+    for module in modules:
+        for value in vars(module).values():
+            if isinstance(value, Tool):
+                found.setdefault(id(value), FileTool(value, module.__file__ or ""))
+    return tuple(found.values())
+
+
+def _is_left_out(file: str) -> bool:
+    return file.startswith(("_", "test_")) or file.endswith("_test.py") or file == "conftest.py"
+
+
+def _load_module(package: str, file: str, source: bytes | str) -> LoadedModule:
+    if isinstance(source, str):
+        return LoadedModule(file, None, source)
+    try:
+        return LoadedModule(file, import_module(f"{package}.{file.removesuffix('.py')}"))
+    except KeyboardInterrupt:
+        raise
+    except SyntaxError as error:
+        return LoadedModule(file, None, f"line {error.lineno}: {error.msg}")
+    except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
+        return LoadedModule(file, None, told(error))
+
+
+class _Source(NamedTuple):
+    path: str
+    content: bytes | str
+    is_package: bool = False
+
+
+class _PluginFinder:
+    """Finds the modules of plug-ins, and leaves every other name to Python."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, _Source] = {_PRIVATE: _Source("", b"", is_package=True)}
+
+    def add(self, folder: str, sources: Sources) -> str:
+        """The name of the package for these files; the same files again are the same package."""
+        if self not in sys.meta_path:
+            sys.meta_path.append(self)
+        package = f"{_PRIVATE}.p{_digest(folder, sources)}"
+        self._sources[package] = _Source(folder, sources.get("__init__.py", b""), is_package=True)
+        for file, content in sources.items():
+            if file.endswith(".py"):
+                self._sources[f"{package}.{file.removesuffix('.py')}"] = _Source(f"{folder}/{file}", content)
+        return package
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None, /
+    ) -> ModuleSpec | None:
+        if (source := self._sources.get(fullname)) is None:
+            return None
+        loader = cast("Loader", _SourceLoader(source))
+        spec = ModuleSpec(fullname, loader, origin=source.path, is_package=source.is_package)
+        spec.has_location = bool(source.path) and not source.is_package
+        return spec
+
+
+class _SourceLoader:
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Leave it to Python to make the module."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        content = self._source.content
+        if isinstance(content, str):
+            raise ImportError(f"{self._source.path}: {content}")
+        code = compile(content, self._source.path or module.__name__, "exec", dont_inherit=True)
+        exec(code, vars(module))  # noqa: S102 - the person put this file there, or accepted it
+
+
+_FINDER = _PluginFinder()
+
+
+def _digest(folder: str, sources: Sources) -> str:
+    from hashlib import sha256
+
+    hashed = sha256(folder.encode("utf-8", "surrogateescape"))
+    for name, content in sorted(sources.items()):
+        for part in (
+            name.encode("utf-8", "surrogateescape"),
+            content.encode() if isinstance(content, str) else content,
+        ):
+            hashed.update(len(part).to_bytes(8, "big"))
+            hashed.update(part)
+    return hashed.hexdigest()[:16]
+
 
 Item: TypeAlias = Tool | AgentSpec
 
@@ -42,14 +171,14 @@ def load_packages(data: Path | None) -> Iterator[LoadedPackage]:
     """What each entry point gives, or why it cannot be used."""
     for entry in find_entry_points(data):
         try:
-            yield LoadedPackage(entry.where, tuple(_items(_load(entry.value))))
+            yield LoadedPackage(entry.where, tuple(_items(_resolve(entry.value))))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
             yield LoadedPackage(entry.where, problem=told(error))
 
 
-def _load(value: str) -> object:
+def _resolve(value: str) -> object:
     module, _, attributes = value.partition("[")[0].partition(":")
     found: object = import_module(module.strip())
     for name in filter(None, attributes.strip().split(".")):
