@@ -1,13 +1,15 @@
 """The model vendors that Sestet knows: protocol, address, key variable and package of each."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
+
+from sestet.core.record import Record
 
 #: The protocols that a provider can speak. Each is also the id of the vendor that defined it.
 ProviderType: TypeAlias = Literal["openai", "anthropic", "google"]
 
 
-class Vendor(NamedTuple):
+class Vendor(Record):
     """One vendor; nothing of its package is loaded to know this."""
 
     name: str

@@ -11,7 +11,6 @@ from typing import (
     Annotated,
     Any,
     Literal,
-    NamedTuple,
     TypeAlias,
     Union,
     cast,
@@ -41,7 +40,7 @@ _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-class Problem(NamedTuple):
+class Problem(Record):
     """One thing that is wrong with a value, and where."""
 
     path: tuple[str, ...]
@@ -112,7 +111,7 @@ def has_fields(thing: object) -> bool:
     return hasattr(thing, "__struct_fields__") or hasattr(thing, "__dataclass_fields__")
 
 
-class _Field(NamedTuple):
+class _Field(Record):
     #: As JSON spells it.
     name: str
     hint: object

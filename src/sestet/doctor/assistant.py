@@ -114,19 +114,6 @@ def _check_remote(built: app.App) -> list[Check]:
     return [Check("remote agents", "ok", ", ".join(joined) or "none is set")]
 
 
-def check_plugins(plugins: Plugins) -> list[Check]:
-    """One line for what plug-ins add, and one for each problem."""
-    checks = [
-        Check(_PLUGINS, "problem", problem, "correct the file, or remove it") for problem in plugins.problems
-    ]
-    if plugins.notice:
-        checks.append(Check(_PLUGINS, "warning", plugins.notice, "'sestet trust' shows and accepts them"))
-    if plugins.origins:
-        origins = (f"{name} ({where})" for name, where in plugins.origins.items())
-        checks.insert(0, Check(_PLUGINS, "ok", ", ".join(origins)))
-    return checks or [Check(_PLUGINS, "ok", "none", _NO_PLUGINS)]
-
-
 def check_web_search(settings: Settings) -> Check:
     if settings.search.url:
         return Check("web search", "ok", without_credentials(settings.search.url))

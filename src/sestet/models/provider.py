@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from importlib.util import find_spec
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from sestet.config.settings import ProviderSettings, Secret, Settings
 from sestet.config.vendors import VENDORS, Vendor
+from sestet.core.record import Record
 from sestet.core.schema import suggest
 
 #: The provider id of the built-in model. It needs no entry under `providers`.
@@ -18,7 +18,7 @@ LOCAL_PACKAGE = "xllamacpp"
 LOCAL_INSTALL = "pip install '.[local]' in the clone"
 
 
-class NamedModel(NamedTuple):
+class NamedModel(Record):
     """A model that the settings name, and the keys of the settings that name it."""
 
     provider: str
@@ -27,7 +27,7 @@ class NamedModel(NamedTuple):
     model_key: str
 
 
-class Endpoint(NamedTuple):
+class Endpoint(Record):
     """One model at one provider, as the settings describe both."""
 
     provider_id: str

@@ -4,10 +4,10 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import NamedTuple
 
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, Setback, TextDelta
+from sestet.core.record import Record
 
 #: The most retries for each kind of failure; other kinds are not retried.
 _WORTH: Mapping[FailureKind, int] = {
@@ -22,7 +22,7 @@ _LONGEST_WAIT = 20.0
 _LONGEST_REST = 60.0
 
 
-class Pacing(NamedTuple):
+class Pacing(Record):
     """How often a call is repeated, and how to wait; tests pass their own clock."""
 
     retries: int = 3

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from sestet.config.trust import replace_file
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import DefinitionError, told
+from sestet.core.record import Record
 from sestet.core.tool import Tool
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def _load_module(package: str, file: str, source: bytes | str) -> LoadedModule:
         return LoadedModule(file, None, told(error))
 
 
-class _Source(NamedTuple):
+class _Source(Record):
     path: str
     content: bytes | str
     is_package: bool = False
@@ -151,7 +152,7 @@ def _digest(folder: str, sources: Sources) -> str:
 Item: TypeAlias = Tool | AgentSpec
 
 
-class EntryPoint(NamedTuple):
+class EntryPoint(Record):
     package: str
     name: str
     value: str

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
 from sestet.core.event import (
@@ -17,6 +16,7 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import CHARACTERS_PER_TOKEN
+from sestet.core.record import Record
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal
@@ -32,7 +32,7 @@ _TURNS_KEPT = 38
 _STOPPED = "[The person stopped this turn before it was answered.]"
 
 
-class PastTurn(NamedTuple):
+class PastTurn(Record):
     """One ended turn as messages for a prompt."""
 
     messages: tuple[Message, ...]
@@ -40,7 +40,7 @@ class PastTurn(NamedTuple):
     size: int
 
 
-class Conversation(NamedTuple):
+class Conversation(Record):
     """The part of a session that the root agent is shown, with its label."""
 
     turns: tuple[PastTurn, ...] = ()

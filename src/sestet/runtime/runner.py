@@ -7,7 +7,6 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
-from typing import NamedTuple
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
@@ -23,6 +22,7 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
+from sestet.core.record import Record
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
@@ -39,7 +39,7 @@ _LONGEST_ID = 200
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
 
-class Hooks(NamedTuple):
+class Hooks(Record):
     """Optional parts that an app adds to every turn."""
 
     #: Finds what is remembered about the person's message; None: nothing is.

@@ -13,6 +13,7 @@ from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
+from sestet.core.record import Record
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
@@ -20,7 +21,7 @@ from sestet.storage.journal import Journal
 EventT = TypeVar("EventT", bound=Event)
 
 
-class Limits(NamedTuple):
+class Limits(Record):
     """What one turn may use; None means no limit."""
 
     rounds: int = 5
@@ -44,7 +45,7 @@ class Outcome(NamedTuple):
     ended_with_turn: bool = False
 
 
-class TurnPlan(NamedTuple):
+class TurnPlan(Record):
     """What a turn starts with. A new turn has an empty id and nothing to replay."""
 
     session_id: str

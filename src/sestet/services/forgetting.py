@@ -1,7 +1,5 @@
 """Removes memories, knowledge entries, lessons and documents for good."""
 
-from typing import NamedTuple
-
 from sestet.core.errors import PersonError
 from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
@@ -113,7 +111,7 @@ class Forgetting:
             self._catalog.observations.remove_reflection(number)
 
 
-class UnwantedEntries(NamedTuple):
+class UnwantedEntries(Record):
     """What to remove: an entry by key, a lesson by id, or the documents at and below some paths."""
 
     key: str = ""
@@ -121,7 +119,7 @@ class UnwantedEntries(NamedTuple):
     paths: tuple[str, ...] = ()
 
 
-class ForgottenEntries(NamedTuple):
+class ForgottenEntries(Record):
     names: list[str]
     #: False: another process has the file open, so it still contains the deleted text.
     wiped: bool

