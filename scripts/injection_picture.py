@@ -184,7 +184,7 @@ def tidy(lines: Sequence[str]) -> list[str]:
     for typed in (MESSAGE, "n"):
         text = text.replace(f"{PROMPT}{typed}\n{typed}\n", f"{PROMPT}{typed}\n", 1)
     text = re.sub(r"open until .* · \S+", "open until 2026-11-17 09:00 · 1a1e4a61-d2c1", text)
-    # The rest of that paragraph is the sentence that the model reads.
+    # The rest of that paragraph repeats "you denied".
     text = re.sub(r"was\s+denied:.*?\n\n", "was denied\n\n", text, flags=re.DOTALL)
     return text[: text.index(ANSWER) + len(ANSWER)].splitlines()
 

@@ -14,7 +14,8 @@ from sestet.cli.show.progress import progress_line
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
-from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, TurnCancelled
+from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, ToolFinished, TurnCancelled
+from sestet.core.label import CLEAN
 from sestet.models.scripted import ScriptItem
 from tests.cli.hanging import BEGINNING, HangingModel
 from tests.cli.screen import read_screen
@@ -120,6 +121,16 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
     assert screen[3].startswith("  operator · fs_write was refused: ")
     assert "  ← operator declined: this is no file" in screen
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
+
+
+def test_the_reason_of_a_denied_call_is_written_for_the_person() -> None:
+    stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
+    texts = ("It was not run. Say so in your answer.", 0.0, CLEAN, "you said no")
+
+    line = progress_line(ToolFinished(stamp, ToolCall("fs_write"), "denied", *texts))
+
+    assert line is not None
+    assert line.text == "operator · fs_write was denied: you said no"
 
 
 async def test_an_answer_longer_than_the_screen_is_printed_whole(console: Console) -> None:

@@ -115,7 +115,8 @@ def _finished_line(event: ToolFinished) -> Line | None:
         case "error":
             return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
         case "refused" | "denied":
-            how = f"was {event.outcome}{_after_colon(event.text)}"
+            # The text may instruct the model; the person reads the text for people.
+            how = f"was {event.outcome}{_after_colon(event.for_person or event.text)}"
             return Line(f"{event.author} · {call_text(event.call)} {how}", "warning")
         case "in_doubt":
             return Line(in_doubt_text(event), "alarm")
