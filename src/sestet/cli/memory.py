@@ -14,8 +14,9 @@ from rich.text import Text
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, LIMIT, new_program
 from sestet.cli.show.clean import clean, escape_json, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line, written_day, written_time
+from sestet.cli.show.console import align, open_console, print_json, print_line, written_time
 from sestet.core.errors import PersonError
+from sestet.core.words import day
 from sestet.data import WorkSum
 from sestet.services.forgetting import ForgottenMemory
 from sestet.services.memory.catalog import MemoryItem
@@ -169,7 +170,7 @@ def _print_items(items: Sequence[MemoryItem], as_json: bool, nothing: str) -> No
     table = [
         (
             Text(item.id, style="bold"),
-            Text(written_day(item.at), style="dim"),
+            Text(day(item.at), style="dim"),
             Text(_trust(item), style="yellow" if item.label.untrusted else "dim"),
             Text(one_line(item.text, width) + _fate(item), style="" if item.counts else "strike"),
             Text(one_line(_origin(item), 60), style="dim"),

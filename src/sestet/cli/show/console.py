@@ -58,11 +58,6 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
     return lines
 
 
-def written_day(at: float) -> str:
-    """The local date, as in ``2026-11-15``."""
-    return time.strftime("%Y-%m-%d", time.localtime(at))
-
-
 def written_time(at: float) -> str:
     """The local date and time, as in ``2026-11-15 09:30``."""
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

@@ -8,8 +8,9 @@ from rich.text import Text
 from rich.tree import Tree
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, print_line, written_day
+from sestet.cli.show.console import align, print_line
 from sestet.core.label import Label
+from sestet.core.words import day
 from sestet.services.facts import (
     PredicateRow,
     Predicates,
@@ -156,7 +157,7 @@ def _origin(fact: TripleRow | ProposalRow) -> Text:
     parts = [_source(fact.source), _conversation(fact.session_id, fact.turn_id)]
     if isinstance(fact, ProposalRow):
         parts.append(f"by {fact.proposed_by}" if fact.proposed_by == "rules" else "by the model")
-    parts.append(written_day(fact.created_at))
+    parts.append(day(fact.created_at))
     line = Text(" · ".join(part for part in parts if part), style="dim")
     return line.append_text(_trust(fact.label))
 

@@ -7,9 +7,10 @@ import typer
 from rich.text import Text
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line, written_day
+from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.core.label import Label
 from sestet.core.record import as_dict
+from sestet.core.words import day
 from sestet.services.documents.ingestion import FileProblem, IngestionSummary
 from sestet.services.library import DocumentRow, KnowledgeRow, KnowledgeVersion, LearningRow
 from sestet.services.retrieval import Retrieved
@@ -97,7 +98,7 @@ def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
                 Text(clean(row.path), style="bold"),
                 Text(row.kind, style="dim"),
                 Text(f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}", style="dim"),
-                Text(written_day(row.ingested_at), style="dim"),
+                Text(day(row.ingested_at), style="dim"),
             )
             for row in rows
         )
@@ -110,7 +111,7 @@ def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
         typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
     for number, passage in enumerate(() if as_json else found.passages):
         trust = ", untrusted" if passage.label.untrusted else ""
-        about = f"{passage.collection}, {written_day(passage.created_at)}{trust}; {clean(passage.why)}"
+        about = f"{passage.collection}, {day(passage.created_at)}{trust}; {clean(passage.why)}"
         typer.echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
         if passage.title not in ("", passage.source):
             typer.echo(f"  {one_line(passage.title, 100)}")
@@ -161,4 +162,4 @@ def _origin(session_id: str, at: float, label: Label) -> str:
     """When it was stored, in which session, and what had been read before."""
     told = f"session {clean(session_id)}" if session_id else "by hand"
     read = f", after reading {one_line(', '.join(label.sources), 60)}" if label.sources else ""
-    return f"{written_day(at)}, {told}{', untrusted' if label.untrusted else ''}{read}"
+    return f"{day(at)}, {told}{', untrusted' if label.untrusted else ''}{read}"
