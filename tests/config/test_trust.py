@@ -333,3 +333,45 @@ search: {url: "http://look"}
         "file: .agents/agents/poet/AGENT.md",
     ):
         assert expected in effects
+
+
+def test_a_folder_cannot_bring_its_own_acceptance_along(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    monkeypatch.chdir(work)
+    for data in (work / "data", Path("data"), Path()):
+        elsewhere = work.parent / "elsewhere"
+        accept(work, elsewhere)
+        data.mkdir(exist_ok=True)
+        (data / STORE).write_bytes((elsewhere / STORE).read_bytes())
+
+        loaded = load_settings(environ={"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"})
+
+        assert loaded.file is None
+        assert loaded.workspace
+        assert "set SESTET_HOME to a directory outside" in loaded.workspace.notice
+        (data / STORE).unlink()
+
+
+def test_a_home_directory_can_be_accepted_though_the_list_lies_in_it(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    monkeypatch.setenv("HOME", str(work))
+    data = work / ".local" / "share" / "sestet"
+    accept(work, data)
+    assert opened(work, data).is_accepted
+
+
+def test_a_strangers_file_that_becomes_the_persons_own_while_it_is_read_is_not_read(
+    work: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(work, "sestet.yaml", "limits: {seconds: 7}\n").chmod(0o666)
+    answers = iter(["can be written by everybody", ""])
+
+    def why_foreign(_: os.stat_result) -> str:
+        return next(answers)
+
+    monkeypatch.setattr("sestet.config.load.why_foreign", why_foreign)
+
+    with pytest.raises(ConfigError, match="changes while it is read"):
+        load_settings(environ={"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"}, directory=work)
