@@ -25,6 +25,9 @@ def broken():
 
 
 NUMBER = 7
+ODD_NAME = [sestet.AgentSpec(5)]
+ODD_PREFIXES = [sestet.AgentSpec("poet", prefixes=["poem_"])]
+ODD_CAPABILITIES = [sestet.AgentSpec("poet", capabilities={"poem_": 5})]
 BOTH = (exec_feed, SPEC)
 """
 )
@@ -74,6 +77,9 @@ def test_an_entry_point_gives_tools_and_specs(site: Path, value: str, found: lis
         (":NUMBER", "7 is neither a tool nor an agent's spec"),
         (":broken", "SystemExit: no"),
         ("_gone", "ModuleNotFoundError"),
+        (":ODD_NAME", "Expected `str`, got `int` - at `$.name`"),
+        (":ODD_PREFIXES", "its prefixes must be a tuple"),
+        (":ODD_CAPABILITIES", "Expected `str`, got `int`"),
     ],
 )
 def test_an_entry_point_that_gives_nothing_is_named_and_the_rest_goes_on(

@@ -23,9 +23,16 @@ _PRIVATE = "_sestet_plugins"
 Sources: TypeAlias = Mapping[str, bytes | str]
 
 
+class FileTool(NamedTuple):
+    """A tool, and the path of the file that holds it."""
+
+    tool: Tool
+    where: str
+
+
 class LoadedModule(NamedTuple):
     file: str
-    module: ModuleType | None
+    tools: tuple[FileTool, ...] = ()
     problem: str = ""
 
 
@@ -35,23 +42,14 @@ def load_modules(folder: str, sources: Sources) -> list[LoadedModule]:
     if not files:
         return []
     package = _FINDER.add(folder, sources)
-    return [_load(package, file, sources[file]) for file in files]
+    return [_load(package, folder, file, sources[file]) for file in files]
 
 
-class FileTool(NamedTuple):
-    """A tool, and the path of the file that holds it."""
-
-    tool: Tool
-    where: str
-
-
-def tools_in(modules: Iterable[ModuleType]) -> tuple[FileTool, ...]:
-    """Every tool of these modules once, though one may import it from another."""
+def each_once(tools: Iterable[FileTool]) -> tuple[FileTool, ...]:
+    """Every tool once, though one file may import it from another."""
     found: dict[int, FileTool] = {}
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, Tool):
-                found.setdefault(id(value), FileTool(value, module.__file__ or ""))
+    for each in tools:
+        found.setdefault(id(each.tool), each)
     return tuple(found.values())
 
 
@@ -59,17 +57,30 @@ def _is_left_out(file: str) -> bool:
     return file.startswith(("_", "test_")) or file.endswith("_test.py") or file == "conftest.py"
 
 
-def _load(package: str, file: str, source: bytes | str) -> LoadedModule:
+def _load(package: str, folder: str, file: str, source: bytes | str) -> LoadedModule:
     if isinstance(source, str):
-        return LoadedModule(file, None, source)
+        return LoadedModule(file, problem=source)
     try:
-        return LoadedModule(file, import_module(f"{package}.{file.removesuffix('.py')}"))
+        module = import_module(f"{package}.{file.removesuffix('.py')}")
+        # By its type alone: a value of a foreign class may fail when it is asked for its class.
+        values = (value for value in vars(module).values() if issubclass(type(value), Tool))
+        return LoadedModule(file, tuple(FileTool(tool, f"{folder}/{file}") for tool in values))
     except KeyboardInterrupt:
         raise
     except SyntaxError as error:
-        return LoadedModule(file, None, f"line {error.lineno}: {error.msg}")
+        return LoadedModule(file, problem=f"line {error.lineno}: {error.msg}")
     except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
-        return LoadedModule(file, None, told(error))
+        return LoadedModule(file, problem=reason(error))
+
+
+def reason(error: BaseException) -> str:
+    """Why a plug-in failed. Its error may itself fail with anything when it is asked for its text."""
+    try:
+        return told(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "it raised an error that cannot be shown"
 
 
 class _Source(NamedTuple):

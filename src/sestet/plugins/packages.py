@@ -12,8 +12,9 @@ from typing import NamedTuple, TypeAlias, cast
 
 from sestet.config.trust import replace_file
 from sestet.core.agent import AgentSpec
-from sestet.core.errors import DefinitionError, told
+from sestet.core.errors import DefinitionError
 from sestet.core.tool import Tool
+from sestet.plugins.modules import reason
 
 GROUP = "sestet.plugins"
 #: The list of packages with plug-ins, in the data directory, so that a start need not look through them all.
@@ -42,11 +43,12 @@ def load_packages(data: Path | None) -> Iterator[LoadedPackage]:
     """What each entry point gives, or why it cannot be used."""
     for entry in find_entry_points(data):
         try:
-            yield LoadedPackage(entry.where, tuple(_items(_load(entry.value))))
+            loaded = LoadedPackage(entry.where, tuple(_items(_load(entry.value))))
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
-            yield LoadedPackage(entry.where, problem=told(error))
+            loaded = LoadedPackage(entry.where, problem=reason(error))
+        yield loaded
 
 
 def _load(value: str) -> object:
@@ -62,7 +64,7 @@ def _items(found: object, *, called: bool = False) -> Iterator[Item]:
     if isinstance(found, Tool | AgentSpec):
         yield found
     elif isinstance(found, ModuleType):
-        yield from (value for value in vars(found).values() if isinstance(value, Tool | AgentSpec))
+        yield from (value for value in vars(found).values() if issubclass(type(value), Tool | AgentSpec))
     elif isinstance(found, list | tuple):
         for item in cast("list[object]", found):
             yield from _items(item, called=True)
