@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sestet.config import Workspace, find_workspace, load_settings
-from sestet.config.edit import edit_settings
+from sestet.config.edit import edit_settings, file_to_edit
 from sestet.config.load import parse_yaml
 from sestet.config.trust import (
     STORE,
@@ -362,16 +362,11 @@ def test_a_home_directory_can_be_accepted_though_the_list_lies_in_it(
     assert opened(work, data).is_accepted
 
 
-def test_a_strangers_file_that_becomes_the_persons_own_while_it_is_read_is_not_read(
-    work: Path, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(work, "sestet.yaml", "limits: {seconds: 7}\n").chmod(0o666)
-    answers = iter(["can be written by everybody", ""])
+def test_a_strangers_file_is_neither_read_nor_edited(work: Path, data: Path) -> None:
+    file = write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    file.chmod(0o666)
+    environ = {"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"}
 
-    def why_foreign(_: os.stat_result) -> str:
-        return next(answers)
-
-    monkeypatch.setattr("sestet.config.load.why_foreign", why_foreign)
-
-    with pytest.raises(ConfigError, match="changes while it is read"):
-        load_settings(environ={"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"}, directory=work)
+    for use in (load_settings, file_to_edit):
+        with pytest.raises(ConfigError, match="can be written by everybody"):
+            use(environ=environ, directory=work)

@@ -77,11 +77,6 @@ def load_settings(
     workspace = None if file else find_workspace(environ, directory)
     accepted = workspace.settings if workspace else None
     path = file or _find_file(workspace, environ)
-    if path and not file:
-        _require_own(path)
-        if workspace and accepted is None and path == workspace.directory / SETTINGS_FILE:
-            # It was a stranger's a moment ago, and has become the person's own: it is still not accepted.
-            raise ConfigError([f"{path}: changes while it is read"])
     schema = settings_schema()
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
@@ -148,7 +143,10 @@ def find_workspace(
 
 
 def settings_to_use(environ: Mapping[str, str], directory: Path) -> Path | None:
-    """The first of working directory (if accepted) and XDG config directory that has settings."""
+    """The first of working directory (if accepted) and XDG config directory that has settings.
+
+    A file of another user, or one that everybody can write, is an error.
+    """
     return _find_file(find_workspace(environ, directory), environ)
 
 
@@ -156,12 +154,18 @@ def _find_file(workspace: Workspace | None, environ: Mapping[str, str]) -> Path 
     if workspace:
         file = workspace.directory / SETTINGS_FILE
         # A stranger's file is refused loudly, even though it would be ignored anyway.
-        if workspace.settings is not None or (file.is_file() and why_foreign(file.stat())):
+        if file.is_file():
+            _require_own(file)
+        if workspace.settings is not None:
             return file
-    with suppress(ConfigError):  # without a home directory there are no settings in it
-        if usual_file(environ).is_file():
-            return usual_file(environ)
-    return None
+    try:
+        usual = usual_file(environ)
+    except ConfigError:  # without a home directory there are no settings in it
+        return None
+    if not usual.is_file():
+        return None
+    _require_own(usual)
+    return usual
 
 
 def usual_file(environ: Mapping[str, str]) -> Path:
