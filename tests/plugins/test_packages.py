@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import sestet.app  # noqa: F401 - with only one folder to look into, nothing else could be imported later
 from sestet.plugins.find import find_plugins
 from sestet.plugins.packages import CACHE, find_entry_points
 from tests.plugins.conftest import World, tool_file, write
@@ -99,6 +100,13 @@ def test_an_entry_point_that_gives_nothing_is_named_and_the_rest_goes_on(
 def test_the_working_directory_is_no_place_for_packages(site: Path, world: World) -> None:
     write(world.work / "evil-1.0.dist-info" / "entry_points.txt", "[sestet.plugins]\nevil = evil\n")
     assert find_entry_points(None) == []
+
+
+def test_odd_entries_of_the_search_path_are_left_out(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(site, ":exec_feed")
+    monkeypatch.setattr(sys, "path", [site, 5, *sys.path])
+
+    assert list(find_plugins().origins) == ["exec_feed"]
 
 
 def test_packages_are_looked_through_again_only_when_a_folder_has_changed(site: Path, world: World) -> None:

@@ -92,11 +92,12 @@ def _places() -> dict[str, int]:
     """The folders in which packages are installed, with the moment of their last change."""
     found: dict[str, int] = {}
     here = os.path.realpath(os.curdir)
-    for place in sys.path:
+    # Python skips entries that are no text, such as a Path that a program put there.
+    for place in (entry for entry in cast("list[object]", sys.path) if isinstance(entry, str)):
         # A folder that somebody fetched must not become code because Python was started in it.
-        if not place or os.path.realpath(place) == here:
-            continue
-        with suppress(OSError):
+        with suppress(OSError, ValueError):
+            if not place or os.path.realpath(place) == here:
+                continue
             found[place] = os.stat(place).st_mtime_ns
     return found
 
