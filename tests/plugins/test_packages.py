@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import sestet.app  # noqa: F401 - with only one folder to look into, nothing else could be imported later
+import sestet
 from sestet.plugins.find import find_plugins
 from sestet.plugins.packages import CACHE, find_entry_points
 from tests.plugins.conftest import World, tool_file, write
@@ -37,6 +37,8 @@ BOTH = (exec_feed, SPEC)
 @pytest.fixture
 def site(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with installed packages, as the only one that Python looks into."""
+    # With only one folder to look into, Python could load nothing else of Sestet later.
+    assert sestet.App
     place = tmp_path / "site"
     place.mkdir()
     module = f"bees_{abs(hash(str(tmp_path)))}"
