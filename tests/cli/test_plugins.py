@@ -104,6 +104,9 @@ def test_what_is_begun_beside_a_strangers_files_does_not_make_those_accepted(hom
         (["tools", "new", "rhyme"], "no agent owns a tool called 'rhyme'"),
         (["tools", "new", "rhyme", "--agent", "planner"], "the agent 'planner' owns no prefix"),
         (["tools", "new", "rhyme", "--agent", "operater"], "did you mean 'operator'?"),
+        (["agents", "new", "assistant"], "the name 'assistant' has another meaning"),
+        (["agents", "new", "user"], "the name 'user' has another meaning"),
+        (["tools", "new", "test", "--agent", "operator"], "files that end with '_test.py' are tests"),
         (["tools", "new", "fs_read"], "there is a tool of this name already"),
     ],
 )

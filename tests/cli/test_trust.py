@@ -52,6 +52,35 @@ def test_what_would_be_turned_on_is_shown(fetched: Home, call: Call) -> None:
     assert IGNORED in call("config", "show").err
 
 
+def test_nothing_hides_behind_length_invisible_characters_or_line_ends(fetched: Home, call: Call) -> None:
+    values = {
+        "providers": {"long" * 60: {"baseUrl": f"http://{'good.example' * 30}.evil.example/v1"}},
+        "policy": {"allow": [{"tool": "exec_mail", "target": "bob@exam\u200bple.org\u202e"}]},
+        "search": {"url": "http://ann:geheim@look.example/\n  accepted"},
+        "agent": {"systemPrompt": "x" * 5_000},
+    }
+    (fetched.work / "sestet.yaml").write_text(json.dumps(values), encoding="utf-8")
+    (fetched.work / ".agents" / "tools" / "a\nb.py").write_text("", encoding="utf-8")
+
+    shown = call("trust", "--show").out
+
+    assert ".evil.example/v1\n" in shown
+    assert "bob@exam<U+200B>ple.org<U+202E>\n" in shown
+    assert "geheim" not in shown
+    assert "http://***@look.example/<U+000A>  accepted\n" in shown
+    assert "tools: .agents/tools/a<U+000A>b.py\n" in shown
+    assert "x… (" in shown
+    assert "more characters: read the file)\n" in shown
+
+
+def test_settings_that_would_keep_the_reader_busy_hold_nothing_up(fetched: Home, call: Call) -> None:
+    lines = ["a0: &a0 {k0: v, k1: v, k2: v}"]
+    lines += [f"a{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 10)}]}}" for n in range(1, 20)]
+    (fetched.work / "sestet.yaml").write_text("\n".join(lines), encoding="utf-8")
+
+    assert "holds more than 200,000 characters" in call("trust", "--show").err
+
+
 def test_a_yes_turns_it_on_and_any_change_off_again(fetched: Home, call: Call) -> None:
     assert call("trust", "--yes").out.endswith("accepted\n")
     assert "the environment variable 'OPENAI_API_KEY' is not set" in call("config", "show").err

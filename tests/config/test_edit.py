@@ -136,7 +136,7 @@ def test_a_file_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_the_file_to_edit_is_the_one_that_is_read_else_the_persons_own(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    data = tmp_path.with_name(f"{tmp_path.name}-data")
     environ = {"XDG_CONFIG_HOME": str(tmp_path / "xdg"), "SESTET_HOME": str(data)}
     own = tmp_path / "xdg" / "sestet" / "sestet.yaml"
     assert file_to_edit(environ=environ, directory=tmp_path) == own

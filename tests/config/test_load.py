@@ -18,13 +18,18 @@ def load(directory: Path, text: str | None = None, **environ: str) -> Settings:
     if text is not None:
         (directory / "sestet.yaml").write_text(text, encoding="utf-8")
         accept(directory)
-    environ = {"HOME": str(directory), "SESTET_HOME": str(directory / "data"), **environ}
+    environ = {"HOME": str(directory), "SESTET_HOME": str(beside(directory)), **environ}
     return load_settings(environ=environ, directory=directory).settings
+
+
+def beside(directory: Path) -> Path:
+    """A data directory; below the working directory it could not vouch for that one."""
+    return directory.with_name(f"{directory.name}-data")
 
 
 def accept(directory: Path, data: Path | None = None) -> None:
     """The person's yes to what lies in a folder."""
-    data = data or directory / "data"
+    data = data or beside(directory)
     workspace = open_workspace(directory, data)
     assert workspace
     decide(workspace, data, accepted=True)
@@ -289,3 +294,9 @@ def test_a_key_knows_where_it_came_from_and_is_not_shown(
     assert isinstance(key, Secret)
     assert (Path(key.file).name, key.variable) == origin
     assert "sk-1" not in repr(settings)
+
+
+@pytest.mark.parametrize("text", ["[" * 2_000, "- " * 2_000, "a: &a {b: *a}\n" + "#" * 2_000])
+def test_settings_that_are_nested_without_end_are_refused_at_once(tmp_path: Path, text: str) -> None:
+    (found,) = problems(tmp_path, text)
+    assert "nested too deeply" in found or "Circular" in found

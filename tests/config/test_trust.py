@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sestet.config import Workspace, find_workspace, load_settings
-from sestet.config.edit import edit_settings
+from sestet.config.edit import edit_settings, file_to_edit
 from sestet.config.load import parse_yaml
 from sestet.config.trust import (
     STORE,
@@ -333,3 +333,40 @@ search: {url: "http://look"}
         "file: .agents/agents/poet/AGENT.md",
     ):
         assert expected in effects
+
+
+def test_a_folder_cannot_bring_its_own_acceptance_along(work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    monkeypatch.chdir(work)
+    for data in (work / "data", Path("data"), Path()):
+        elsewhere = work.parent / "elsewhere"
+        accept(work, elsewhere)
+        data.mkdir(exist_ok=True)
+        (data / STORE).write_bytes((elsewhere / STORE).read_bytes())
+
+        loaded = load_settings(environ={"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"})
+
+        assert loaded.file is None
+        assert loaded.workspace
+        assert "set SESTET_HOME to a directory outside" in loaded.workspace.notice
+        (data / STORE).unlink()
+
+
+def test_a_home_directory_can_be_accepted_though_the_list_lies_in_it(
+    work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    monkeypatch.setenv("HOME", str(work))
+    data = work / ".local" / "share" / "sestet"
+    accept(work, data)
+    assert opened(work, data).is_accepted
+
+
+def test_a_strangers_file_is_neither_read_nor_edited(work: Path, data: Path) -> None:
+    file = write(work, "sestet.yaml", "limits: {seconds: 7}\n")
+    file.chmod(0o666)
+    environ = {"SESTET_HOME": str(data), "XDG_CONFIG_HOME": "/nowhere"}
+
+    for use in (load_settings, file_to_edit):
+        with pytest.raises(ConfigError, match="can be written by everybody"):
+            use(environ=environ, directory=work)

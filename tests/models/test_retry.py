@@ -99,6 +99,13 @@ async def test_a_vendor_that_wants_to_be_left_alone_for_long_is_not_waited_for()
     assert patient.waits == []
 
 
+async def test_a_wait_that_is_no_number_is_not_waited_for() -> None:
+    patient = Patient([ModelError("busy", "rate_limit", float("nan"))])
+    with pytest.raises(ModelError, match="busy"):
+        await patient.items()
+    assert patient.waits == []
+
+
 async def test_a_time_limit_is_tried_once_more_and_not_again() -> None:
     late = ModelError("Late.", "timeout")
     patient = Patient([late], [late], HELLO)

@@ -240,6 +240,7 @@ async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(monkeypatch
             f"'home' at URL failed (status 500). It said: <html> {'x' * 193}…",
         ),
         (refused(418, {"code": 1}), "'home' at URL failed (status 418). It said: {\"code\": 1}"),
+        (refused(418, {"message": "half \ud800"}), "'home' at URL failed (status 418). It said: half ?"),
         (
             refused(200, "<html>Welcome</html>", content_type="text/html"),
             "'home' at URL sent nothing that is a reply "

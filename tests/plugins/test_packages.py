@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import sestet
 from sestet.plugins.find import find_plugins
 from sestet.plugins.load import CACHE, find_entry_points
 from tests.plugins.conftest import World, tool_file, write
@@ -25,6 +26,9 @@ def broken():
 
 
 NUMBER = 7
+ODD_NAME = [sestet.AgentSpec(5)]
+ODD_PREFIXES = [sestet.AgentSpec("poet", prefixes=["poem_"])]
+ODD_CAPABILITIES = [sestet.AgentSpec("poet", capabilities={"poem_": 5})]
 BOTH = (exec_feed, SPEC)
 """
 )
@@ -33,6 +37,8 @@ BOTH = (exec_feed, SPEC)
 @pytest.fixture
 def site(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with installed packages, as the only one that Python looks into."""
+    # With only one folder to look into, Python could load nothing else of Sestet later.
+    assert sestet.App
     place = tmp_path / "site"
     place.mkdir()
     module = f"bees_{abs(hash(str(tmp_path)))}"
@@ -74,6 +80,9 @@ def test_an_entry_point_gives_tools_and_specs(site: Path, value: str, found: lis
         (":NUMBER", "7 is neither a tool nor an agent's spec"),
         (":broken", "SystemExit: no"),
         ("_gone", "ModuleNotFoundError"),
+        (":ODD_NAME", "Expected `str`, got `int` - at `$.name`"),
+        (":ODD_PREFIXES", "its prefixes must be a tuple"),
+        (":ODD_CAPABILITIES", "Expected `str`, got `int`"),
     ],
 )
 def test_an_entry_point_that_gives_nothing_is_named_and_the_rest_goes_on(
@@ -93,6 +102,13 @@ def test_an_entry_point_that_gives_nothing_is_named_and_the_rest_goes_on(
 def test_the_working_directory_is_no_place_for_packages(site: Path, world: World) -> None:
     write(world.work / "evil-1.0.dist-info" / "entry_points.txt", "[sestet.plugins]\nevil = evil\n")
     assert find_entry_points(None) == []
+
+
+def test_odd_entries_of_the_search_path_are_left_out(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install(site, ":exec_feed")
+    monkeypatch.setattr(sys, "path", [site, 5, *sys.path])
+
+    assert list(find_plugins().origins) == ["exec_feed"]
 
 
 def test_packages_are_looked_through_again_only_when_a_folder_has_changed(site: Path, world: World) -> None:

@@ -127,6 +127,8 @@ def test_the_same_files_are_run_once_and_changed_files_again(world: World) -> No
         ("x = '\0'\n", "null bytes"),
         ("import sestet\n@sestet.tool\ndef f(): ...\n", "tool 'f' must be an 'async def' function"),
         ("from . import gone\n", "cannot import name 'gone'"),
+        ("class E(Exception):\n    def __str__(self): raise SystemExit\nraise E\n", "cannot be shown"),
+        ("import sys\nsys.modules[__name__] = 5\n", "TypeError"),
     ],
 )
 def test_a_file_that_cannot_be_imported_is_named_and_the_rest_goes_on(
@@ -141,6 +143,43 @@ def test_a_file_that_cannot_be_imported_is_named_and_the_rest_goes_on(
     assert names(plugins) == (["beekeeper"], ["hive_feed", "exec_feed"])
     assert only_problem(plugins).startswith(f"{broken}: skipped: ")
     assert reason in only_problem(plugins)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ("5", "Expected `str`, got `int` - at `$.name`"),
+        ("'exec_odd', 5", "Expected `str`, got `int` - at `$.description`"),
+        ("'exec_odd', parameters={'properties': {'a': object()}}", "object is unsupported"),
+        ("'exec_odd', needs=('a',)", "its needs must be a tuple of types"),
+        ("'exec_odd', needs=5", "not iterable"),
+        ("'exec_odd', examples=(5,)", "Expected `str`, got `int` - at `$.examples[0]`"),
+        ("'exec_odd', examples=['a']", "its examples must be a tuple"),
+        ("'exec_odd', function=5", "its function cannot be called"),
+    ],
+)
+async def test_a_tool_with_values_of_a_wrong_type_is_named_and_the_rest_goes_on(
+    world: World, fields: str, reason: str
+) -> None:
+    write(world.config / "tools" / "a_odd.py", f"import sestet\nodd = sestet.Tool({fields})\n")
+    write(world.config / "tools" / "b_sound.py", tool_file("exec_feed"))
+
+    async with sestet.open() as app:
+        assert names(app.plugins) == ([], ["exec_feed"])
+        assert reason in only_problem(app.plugins)
+        assert (await answer(app, "feed the north hive")).text == "Fed: north hive"
+
+
+def test_a_value_that_fails_when_it_is_looked_at_does_no_harm(world: World) -> None:
+    odd = (
+        "class Odd:\n    @property\n    def __class__(self): raise RuntimeError\nodd = Odd()\n__file__ = 5\n"
+    )
+    file = write(world.config / "tools" / "odd.py", tool_file("exec_feed") + odd)
+
+    plugins = find_plugins()
+
+    assert plugins.origins == {"exec_feed": str(file)}
+    assert plugins.problems == ()
 
 
 async def test_an_agent_with_a_broken_file_is_skipped_as_a_whole_and_its_settings_are_no_mistake(

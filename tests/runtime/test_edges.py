@@ -9,11 +9,13 @@ import pytest
 
 from sestet.core.errors import PersonError
 from sestet.core.event import DelegationFinished, Event, ToolFinished
+from sestet.core.label import Label, Labelled
 from sestet.core.message import ToolCall
 from sestet.core.model import ModelItem, ModelReply, ModelRequest
 from sestet.core.schema import JsonObject
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
+from sestet.storage.journal import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
 
@@ -194,3 +196,23 @@ async def test_half_characters_of_a_model_reach_neither_a_reader_nor_another_mod
     assert half not in "".join(map(str, events))
     assert half not in "".join(map(str, model.requests))
     assert "done ?" in str(model.requests[-1].messages)
+
+
+@pytest.mark.parametrize(
+    "label", [None, Label(untrusted=cast("bool", 1)), Label(sources=cast("tuple[str]", (5,)))]
+)
+async def test_a_label_of_wrong_types_is_an_error_of_the_tool_with_the_tools_own_label(
+    talk: Conversation, label: Label
+) -> None:
+    @tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
+    async def fs_odd() -> Labelled:
+        """Give a result with a label that the journal could not read again."""
+        return Labelled("text", label)
+
+    script = ScriptedModel([transfer("operator"), ToolCall("fs_odd", {}), "told", "done"])
+
+    events = await talk(script, tools=[fs_odd]).say("go")
+
+    (finished,) = (event for event in events if isinstance(event, ToolFinished))
+    assert (finished.outcome, finished.label.untrusted) == ("error", True)
+    assert decode(finished.stamp, finished.kind, encode(finished)) == finished

@@ -1,5 +1,6 @@
 """What a turn does when a model fails on the way to its reply."""
 
+from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.event import ModelRetried, TurnFailed
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from sestet.core.model import ModelReply
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, Setback, Usage
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.history import shortened
+from sestet.storage.journal import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
 
@@ -147,3 +149,29 @@ async def test_a_reply_of_the_wrong_form_is_the_models_failure_and_not_ours(
 
     assert isinstance(events[-1], TurnFailed)
     assert "the model failed: 'scripted' gave a reply whose text, calls or usage" in events[-1].text
+
+
+class CarelessModel(ScriptedModel):
+    """Reports a failure that the journal could not read again."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        yield Setback("m", "cosmic rays", "busy", 1.0, "m")  # pyright: ignore[reportArgumentType] - the mistake
+        async for item in super().stream(request):
+            yield item
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ScriptedModel([ModelReply("hello", usage=Usage(1.5, 1))]),  # pyright: ignore[reportArgumentType] - the mistake
+        ScriptedModel([ModelReply("hello", model=b"m")]),  # pyright: ignore[reportArgumentType] - the mistake
+        CarelessModel(),
+    ],
+)
+async def test_what_the_journal_could_not_read_again_fails_the_call_and_not_the_session(
+    talk: Conversation, model: ScriptedModel
+) -> None:
+    conversation = talk(model)
+    events = await conversation.say("hi")
+    assert isinstance(events[-1], TurnFailed)
+    assert [decode(event.stamp, event.kind, encode(event)) for event in events] == events

@@ -15,14 +15,16 @@ from sestet.core.event import (
     ApprovalRequested,
     Event,
     ModelCalled,
+    ModelRetried,
     Stamp,
     TextStreamed,
     ToolCalled,
     ToolFinished,
+    TurnFailed,
     TurnFinished,
     TurnStarted,
 )
-from sestet.core.label import CLEAN
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.storage.database import Database
@@ -63,6 +65,24 @@ def any_event(kind: type[Event]) -> st.SearchStrategy[Event]:
 @given(st.one_of(*map(any_event, EVENTS)))
 def test_every_event_is_read_back_as_it_was_written(event: Event) -> None:
     assert decode(event.stamp, event.kind, encode(event)) == event
+
+
+@pytest.mark.parametrize("wait", [float("nan"), float("inf"), float("-inf")])
+def test_a_number_that_json_does_not_have_leaves_the_row_readable(wait: float) -> None:
+    event = ModelRetried(STAMP, "m", "transient", "busy", wait, "m")
+
+    read = decode(STAMP, event.kind, encode(event))
+
+    assert isinstance(read, ModelRetried)
+    assert repr(read.wait) == repr(wait)
+
+
+def test_half_a_character_leaves_the_row_writable() -> None:
+    event = TurnFailed(STAMP, "model", "it said \ud800", Label(sources=("\udcff",)))
+    assert decode(STAMP, event.kind, encode(event)) == event
+
+    called = ToolCalled(STAMP, ToolCall("x", {"nothing": None, "half": "\ud800"}, "c1"))
+    assert decode(STAMP, called.kind, encode(called)) == called
 
 
 def test_a_result_from_before_results_had_labels_counts_as_the_worst() -> None:

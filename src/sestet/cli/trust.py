@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.console import print_json
 from sestet.config import Workspace, data_directory, find_workspace
 from sestet.config.load import parse_yaml
@@ -106,7 +106,19 @@ def _print(workspace: Workspace) -> None:
     states = {"accepted": "accepted", "changed": "changed since you accepted it"}
     typer.echo(f"{clean(str(workspace.directory))}: {states.get(workspace.state, 'not accepted')}")
     for what, value in _effects(workspace):
-        typer.echo(f"  {what}: {one_line(value, _SHOWN)}")
+        typer.echo(f"  {what}: {_shown(what, value)}")
+
+
+def _shown(what: str, value: str) -> str:
+    """The value on one line, with invisible characters written out. Only a plain setting may be cut.
+
+    The rest of an address or of a receiver would decide who gets what.
+    """
+    line = reveal(value).replace("\n", "<U+000A>")
+    left_out = len(line) - _SHOWN
+    if what != "sets" or left_out <= 0:
+        return line
+    return f"{line[:_SHOWN]}… ({left_out:,} more characters: read the file)"
 
 
 def _confirmed(workspace: Workspace) -> bool:

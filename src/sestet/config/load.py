@@ -30,6 +30,9 @@ _FOR_PYTHON = (
     "DYLD_LIBRARY_PATH",
 )
 _VARIABLE = r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"
+_SHORT = 1_000
+_MOST_DEPTH = 50
+_MOST_CHARACTERS = 200_000
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -74,8 +77,6 @@ def load_settings(
     workspace = None if file else find_workspace(environ, directory)
     accepted = workspace.settings if workspace else None
     path = file or _find_file(workspace, environ)
-    if path and not file:
-        _require_own(path)
     schema = settings_schema()
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
@@ -142,7 +143,10 @@ def find_workspace(
 
 
 def settings_to_use(environ: Mapping[str, str], directory: Path) -> Path | None:
-    """The first of working directory (if accepted) and XDG config directory that has settings."""
+    """The first of working directory (if accepted) and XDG config directory that has settings.
+
+    A file of another user, or one that everybody can write, is an error.
+    """
     return _find_file(find_workspace(environ, directory), environ)
 
 
@@ -150,12 +154,18 @@ def _find_file(workspace: Workspace | None, environ: Mapping[str, str]) -> Path 
     if workspace:
         file = workspace.directory / SETTINGS_FILE
         # A stranger's file is refused loudly, even though it would be ignored anyway.
-        if workspace.settings is not None or (file.is_file() and why_foreign(file.stat())):
+        if file.is_file():
+            _require_own(file)
+        if workspace.settings is not None:
             return file
-    with suppress(ConfigError):  # without a home directory there are no settings in it
-        if usual_file(environ).is_file():
-            return usual_file(environ)
-    return None
+    try:
+        usual = usual_file(environ)
+    except ConfigError:  # without a home directory there are no settings in it
+        return None
+    if not usual.is_file():
+        return None
+    _require_own(usual)
+    return usual
 
 
 def usual_file(environ: Mapping[str, str]) -> Path:
@@ -210,6 +220,9 @@ def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
     from ruamel.yaml.error import YAMLError
 
     try:
+        # A short text without aliases cannot hold much.
+        if len(text) > _SHORT or "*" in text:
+            _require_small(text, file)
         content: object = YAML(typ="safe").load(text)  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
         # Raises for an alias that contains itself: later code could not walk through it.
         json.dumps(content, skipkeys=True, default=str)
@@ -223,6 +236,39 @@ def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
     if not isinstance(content, dict):
         raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}"])
     return cast("dict[str, JsonValue]", content)
+
+
+def _require_small(text: str, file: str) -> None:
+    """Raise for settings that are deep, or large once their aliases are written out.
+
+    A few lines of aliases, merged sections or brackets can keep the reader busy for hours, and ``sestet
+    chat`` reads the settings of a folder before the person accepted them.
+    """
+    from ruamel.yaml import YAML
+    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
+
+    sizes: dict[str | None, int] = {}
+    anchors: list[str | None] = []
+    #: First the size of all closed sections together, then the size of each open one.
+    open_sizes = [0]
+    for event in cast("Iterable[object]", YAML(typ="safe").parse(text)):  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
+        anchor = cast("str | None", getattr(event, "anchor", None))
+        if isinstance(event, CollectionStartEvent):
+            anchors.append(anchor)
+            open_sizes.append(1)
+        elif isinstance(event, CollectionEndEvent):
+            sizes[anchors.pop()] = open_sizes[-1]
+            size = open_sizes.pop()
+            open_sizes[-1] += size
+        elif isinstance(event, AliasEvent):
+            open_sizes[-1] += sizes.get(anchor, 1)
+        elif isinstance(event, ScalarEvent):
+            sizes[anchor] = 1 + len(str(getattr(event, "value", "")))
+            open_sizes[-1] += sizes[anchor]
+        if len(anchors) > _MOST_DEPTH:
+            raise ConfigError([f"{file}: is nested too deeply"])
+        if sum(open_sizes) > _MOST_CHARACTERS:
+            raise ConfigError([f"{file}: holds more than {_MOST_CHARACTERS:,} characters"])
 
 
 def _one_line(error: Exception) -> str:

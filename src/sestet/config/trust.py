@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
+from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonValue
 
@@ -109,8 +110,21 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
     if not files:
         return None
     workspace = workspace._replace(files=files)
+    if data and _lies_in(data, workspace.directory):
+        problem = f"the list of accepted folders, {data / STORE}, lies in this folder itself; set SESTET_HOME"
+        return workspace._replace(state="unusable", problem=f"{problem} to a directory outside")
     known = read_decisions(data).get(str(workspace.directory)) if data else None
     return workspace._replace(state=_state(workspace, known))
+
+
+def _lies_in(data: Path, directory: Path) -> bool:
+    """Whether a fetched folder could have brought the list along. A person's home is no fetched folder."""
+    if not data.resolve().is_relative_to(directory):
+        return False
+    try:
+        return not Path.home().resolve().is_relative_to(directory)
+    except RuntimeError:  # this user has no home directory
+        return True
 
 
 def _state(workspace: Workspace, known: Accepted | None) -> State:
@@ -311,7 +325,7 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
     for key, value in settings:
         leaf = next((part for part in reversed(key) if not part.isdigit()), "")
         if leaf in _ADDRESSES:
-            yield Effect("sends to", f"{'.'.join(key)}: {value}")
+            yield Effect("sends to", f"{'.'.join(key)}: {without_credentials(str(value))}")
         elif key[:2] == ("policy", "allow"):
             yield Effect("allows unasked", f"{'.'.join(key)}: {value}")
         elif leaf.lower().endswith("key"):

@@ -34,11 +34,13 @@ class Pacing(Record):
         """Seconds to wait before retry number ``attempt``; None: do not retry."""
         if attempt > min(self.retries, _WORTH.get(error.kind, 0)):
             return None
-        if error.retry_after is not None and error.retry_after > _LONGEST_REST:
+        rest = error.retry_after or 0.0
+        # Asked this way round, NaN is too long as well.
+        if not rest <= _LONGEST_REST:
             return None
         backoff = min(_FIRST_WAIT * 2 ** (attempt - 1), _LONGEST_WAIT)
         # Never sooner than the vendor asked for.
-        return (error.retry_after or 0.0) + backoff * (1 + self.chance()) / 2
+        return max(rest, 0.0) + backoff * (1 + self.chance()) / 2
 
 
 class RetryingModel:

@@ -6,21 +6,33 @@ A plug-in that cannot be used is named with its file and the reason, and the oth
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, cast
 
 from sestet.agents import default_specs, room_names, room_tools
 from sestet.agents._shared.plaque import parse_plaque
 from sestet.config import Loaded, Workspace, config_directory, data_directory, find_workspace
 from sestet.config.trust import PLUGIN_FOLDER, why_foreign
-from sestet.core.agent import NAME_RULE, REJECT_TASK, TRANSFER, AgentSpec, is_valid_name, normalise_name
+from sestet.core.agent import (
+    ASSISTANT,
+    DIRECT,
+    NAME_RULE,
+    REJECT_TASK,
+    TRANSFER,
+    AgentSpec,
+    is_valid_name,
+    normalise_name,
+)
 from sestet.core.errors import ConfigError, DefinitionError
+from sestet.core.record import Record, as_dict, convert, to_json
 from sestet.core.tool import Tool
 from sestet.orchestration.partition import require_agent_names
 from sestet.plugins import Plugins
-from sestet.plugins.load import FileTool, Sources, load_modules, load_packages, tools_in
+from sestet.plugins.load import FileTool, Sources, each_once, load_modules, load_packages, reason
 
 PLAQUE = "AGENT.md"
 _MOST_BYTES = 1_000_000
+#: Names that stand for something else in settings, events and routes, or for a call that every tree offers.
+_OTHER_MEANINGS = frozenset(map(normalise_name, (ASSISTANT, DIRECT, "user", TRANSFER, REJECT_TASK)))
 
 
 class Found(NamedTuple):
@@ -168,16 +180,15 @@ def _agents(folders: _Folders, parent: str) -> Iterator[Found]:
             # Half of its tools would not do what its plaque promises.
             yield Found(f"{where}/{broken.file}", problem=broken.problem, name=spec.name)
             continue
-        tools = tools_in(each.module for each in loaded if each.module)
+        tools = each_once(tool for each in loaded for tool in each.tools)
         yield Found(f"{where}/{PLAQUE}", spec, tools, name=spec.name)
 
 
 def _tool_files(folders: _Folders, parent: str) -> Iterator[Found]:
     for folder, sources in folders.items():
         seen: set[int] = set()
-        for file, module, problem in load_modules(f"{parent}/{folder}", sources):
-            held = tools_in([module] if module else ())
-            tools = tuple(each for each in held if id(each.tool) not in seen)
+        for file, held, problem in load_modules(f"{parent}/{folder}", sources):
+            tools = tuple(each for each in each_once(held) if id(each.tool) not in seen)
             seen.update(id(each.tool) for each in tools)
             yield Found(f"{parent}/{folder}/{file}", tools=tools, problem=problem)
 
@@ -197,22 +208,56 @@ def _joined(found: Iterable[Found], beside: Sequence[AgentSpec], others: Sequenc
     for plugin in found:
         problem = plugin.problem
         if not problem and plugin.spec is not None:
-            problem = spec_problem(plugin.spec, (*default_specs(), *beside, *specs))
+            problem = type_problem(plugin.spec)
+            problem = problem or spec_problem(plugin.spec, (*default_specs(), *beside, *specs))
         if problem:
             problems.append(f"{plugin.where}: skipped: {problem}")
-            skipped.add(plugin.name)
+            skipped.add(str(plugin.name))
             continue
         if plugin.spec is not None:
             specs.append(plugin.spec)
             origins[plugin.spec.name] = plugin.where
         for tool, where in plugin.tools:
-            if problem := tool_problem(tool.name, plugin.spec, tool_names):
+            if problem := type_problem(tool) or tool_problem(tool.name, plugin.spec, tool_names):
                 problems.append(f"{where}: the tool '{tool.name}' is skipped: {problem}")
                 continue
             tool_names.add(tool.name)
             tools.append(tool)
             origins[tool.name] = where
     return Plugins(tuple(tools), tuple(specs), origins, tuple(problems), frozenset(skipped - {""}))
+
+
+class _ToolFields(Record):
+    """The fields of a tool that other code takes for what their types say."""
+
+    name: str
+    description: str
+    parameters: dict[str, object]
+    examples: tuple[str, ...]
+    targets: tuple[str, ...]
+    calls_per_turn: int | None
+    fixed_result: dict[str, object] | None
+
+
+def type_problem(item: Tool | AgentSpec) -> str:
+    """The field of a tool or spec that has a wrong type: a plug-in may be written without a type checker."""
+    try:
+        values = as_dict(item)
+        for name, value in values.items():
+            if isinstance(value, list):
+                return f"its {name} must be a tuple"
+        if isinstance(item, AgentSpec):
+            convert(values, AgentSpec)
+            return ""
+        convert({name: values[name] for name in _ToolFields.__struct_fields__}, _ToolFields)
+        to_json((item.parameters, item.fixed_result))
+        if not all(isinstance(need, type) for need in cast("tuple[object, ...]", item.needs)):
+            return "its needs must be a tuple of types"
+        if not all(function is None or callable(function) for function in (item.function, item.probe)):
+            return "its function cannot be called"
+    except Exception as error:
+        return reason(error)
+    return ""
 
 
 def spec_problem(spec: AgentSpec, others: Sequence[AgentSpec]) -> str:
@@ -223,6 +268,8 @@ def spec_problem(spec: AgentSpec, others: Sequence[AgentSpec]) -> str:
         require_agent_names([spec.name])
     except DefinitionError as error:
         return str(error)
+    if normalise_name(spec.name) in _OTHER_MEANINGS:
+        return f"the name '{spec.name}' has another meaning, choose another"
     names = {normalise_name(other.name): other.name for other in others}
     if (same := names.get(normalise_name(spec.name))) is not None:
         return f"there is an agent '{same}' already"

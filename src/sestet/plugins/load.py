@@ -34,9 +34,16 @@ CACHE = "plugins.json"
 Sources: TypeAlias = Mapping[str, bytes | str]
 
 
+class FileTool(NamedTuple):
+    """A tool, and the path of the file that holds it."""
+
+    tool: Tool
+    where: str
+
+
 class LoadedModule(NamedTuple):
     file: str
-    module: ModuleType | None
+    tools: tuple[FileTool, ...] = ()
     problem: str = ""
 
 
@@ -46,23 +53,14 @@ def load_modules(folder: str, sources: Sources) -> list[LoadedModule]:
     if not files:
         return []
     package = _FINDER.add(folder, sources)
-    return [_load_module(package, file, sources[file]) for file in files]
+    return [_load_module(package, folder, file, sources[file]) for file in files]
 
 
-class FileTool(NamedTuple):
-    """A tool, and the path of the file that holds it."""
-
-    tool: Tool
-    where: str
-
-
-def tools_in(modules: Iterable[ModuleType]) -> tuple[FileTool, ...]:
-    """Every tool of these modules once, though one may import it from another."""
+def each_once(tools: Iterable[FileTool]) -> tuple[FileTool, ...]:
+    """Every tool once, though one file may import it from another."""
     found: dict[int, FileTool] = {}
-    for module in modules:
-        for value in vars(module).values():
-            if isinstance(value, Tool):
-                found.setdefault(id(value), FileTool(value, module.__file__ or ""))
+    for each in tools:
+        found.setdefault(id(each.tool), each)
     return tuple(found.values())
 
 
@@ -70,17 +68,30 @@ def _is_left_out(file: str) -> bool:
     return file.startswith(("_", "test_")) or file.endswith("_test.py") or file == "conftest.py"
 
 
-def _load_module(package: str, file: str, source: bytes | str) -> LoadedModule:
+def _load_module(package: str, folder: str, file: str, source: bytes | str) -> LoadedModule:
     if isinstance(source, str):
-        return LoadedModule(file, None, source)
+        return LoadedModule(file, problem=source)
     try:
-        return LoadedModule(file, import_module(f"{package}.{file.removesuffix('.py')}"))
+        module = import_module(f"{package}.{file.removesuffix('.py')}")
+        # By its type alone: a value of a foreign class may fail when it is asked for its class.
+        values = (value for value in vars(module).values() if issubclass(type(value), Tool))
+        return LoadedModule(file, tuple(FileTool(tool, f"{folder}/{file}") for tool in values))
     except KeyboardInterrupt:
         raise
     except SyntaxError as error:
-        return LoadedModule(file, None, f"line {error.lineno}: {error.msg}")
-    except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
-        return LoadedModule(file, None, told(error))
+        return LoadedModule(file, problem=f"line {error.lineno}: {error.msg}")
+    except BaseException as error:  # a plug-in may raise anything, even SystemExit; only it is skipped
+        return LoadedModule(file, problem=reason(error))
+
+
+def reason(error: BaseException) -> str:
+    """Why a plug-in failed. Its error may itself fail with anything when it is asked for its text."""
+    try:
+        return told(error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "it raised an error that cannot be shown"
 
 
 class _Source(Record):
@@ -172,11 +183,12 @@ def load_packages(data: Path | None) -> Iterator[LoadedPackage]:
     """What each entry point gives, or why it cannot be used."""
     for entry in find_entry_points(data):
         try:
-            yield LoadedPackage(entry.where, tuple(_items(_resolve(entry.value))))
+            loaded = LoadedPackage(entry.where, tuple(_items(_resolve(entry.value))))
         except KeyboardInterrupt:
             raise
-        except BaseException as error:  # whatever a plug-in raises, SystemExit too, only it is skipped
-            yield LoadedPackage(entry.where, problem=told(error))
+        except BaseException as error:  # a plug-in may raise anything, even SystemExit; only it is skipped
+            loaded = LoadedPackage(entry.where, problem=reason(error))
+        yield loaded
 
 
 def _resolve(value: str) -> object:
@@ -192,7 +204,7 @@ def _items(found: object, *, called: bool = False) -> Iterator[Item]:
     if isinstance(found, Tool | AgentSpec):
         yield found
     elif isinstance(found, ModuleType):
-        yield from (value for value in vars(found).values() if isinstance(value, Tool | AgentSpec))
+        yield from (value for value in vars(found).values() if issubclass(type(value), Tool | AgentSpec))
     elif isinstance(found, list | tuple):
         for item in cast("list[object]", found):
             yield from _items(item, called=True)
@@ -220,11 +232,12 @@ def _places() -> dict[str, int]:
     """The folders in which packages are installed, with the moment of their last change."""
     found: dict[str, int] = {}
     here = os.path.realpath(os.curdir)
-    for place in sys.path:
-        # A folder that somebody fetched must not become code because Python was started in it.
-        if not place or os.path.realpath(place) == here:
-            continue
-        with suppress(OSError):
+    # Python skips entries that are no text, such as a Path that a program put there.
+    for place in (entry for entry in cast("list[object]", sys.path) if isinstance(entry, str)):
+        with suppress(OSError, ValueError):
+            # A downloaded folder must not become code because Python was started in it.
+            if not place or os.path.realpath(place) == here:
+                continue
             found[place] = os.stat(place).st_mtime_ns
     return found
 

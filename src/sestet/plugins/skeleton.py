@@ -56,6 +56,8 @@ def new_tool(name: str, agent: str, known: Plugins, *, workspace: bool) -> list[
     taken = {tool.name for room in room_names() for tool in room_tools(room)}
     if problem := tool_problem(name, owner, taken | {tool.name for tool in known.tools}):
         raise PersonError(f"'{name}' cannot be added: {problem}")
+    if name.endswith("_test"):
+        raise PersonError(f"'{name}' cannot be a name: files that end with '_test.py' are tests")
     values = {"tool": name, "agent": owner.name, "identifier": name}
     folder = _root(workspace) / "tools"
     files = {

@@ -10,6 +10,7 @@ from sestet.core.errors import ModelError, StorageError, told
 from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
 from sestet.core.message import ToolCall, plain_object, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta, Usage
+from sestet.core.record import as_dict, convert
 from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
@@ -50,7 +51,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
                     case TextDelta():
                         _show(run, visible.feed(item.text))
                     case Setback():
-                        run.turn.record(ModelRetried(run.stamp(), *item))
+                        run.turn.record(ModelRetried(run.stamp(), *convert(tuple(item), Setback)))
                     case ModelReply():
                         reply = item
         if reply is None:
@@ -72,9 +73,11 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
 
 def _is_sound(reply: ModelReply) -> bool:
     """Whether the fields have the right types: a model may be written without a type checker."""
-    text, calls, usage, _ = cast("tuple[object, Sequence[object], object, object]", reply)
+    text, calls, usage, model = cast("tuple[object, Sequence[object], object, object]", reply)
     are_calls = all(isinstance(call, ToolCall) for call in calls)
-    return isinstance(text, str) and isinstance(usage, Usage) and are_calls
+    # The journal could write a fraction of a token, and never read it again.
+    is_usage = isinstance(usage, Usage) and all(isinstance(used, int) for used in as_dict(usage).values())
+    return isinstance(text, str) and isinstance(model, str) and is_usage and are_calls
 
 
 def _with_id(run: AgentRun, call: ToolCall) -> ToolCall:

@@ -11,6 +11,7 @@ from sestet.core.errors import ToolError, told
 from sestet.core.event import ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall, ToolMessage, whole
+from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
@@ -178,7 +179,9 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
         citations: tuple[str, ...] = ()
         if isinstance(value, Labelled):
-            value, label, citations = value
+            value, own_label, citations = value
+            # Checked here, inside the try: the journal could not read a label of wrong types again.
+            label = convert(as_dict(own_label), Label)
         elif _is_fixed(tool, value):
             label = CLEAN
         citations = tuple(map(whole, citations))

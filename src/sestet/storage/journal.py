@@ -295,7 +295,16 @@ def encode(event: Event) -> str:
     """An event's own facts as JSON, without its stamp."""
     values = as_dict(event)
     del values["stamp"]
-    return to_json(values).decode()
+    try:
+        text = to_json(values).decode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        if "null" not in text:
+            return text
+    # msgspec refuses half characters (lone surrogates) and writes null for NaN and infinity, which no field
+    # of an event takes back. json writes them in a way that it also reads.
+    return json.dumps(values, default=as_dict)
 
 
 def decode(stamp: Stamp, kind: str, data: str) -> Event:

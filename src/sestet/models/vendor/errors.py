@@ -25,6 +25,7 @@ from pydantic_ai.exceptions import (
 )
 
 from sestet.core.errors import FailureKind, ModelError
+from sestet.core.message import whole
 from sestet.models.provider import Endpoint
 
 CONNECT_SECONDS = 10.0
@@ -203,5 +204,5 @@ def _parsed(body: str) -> object:
 
 def _shown(endpoint: Endpoint, text: str) -> str:
     # Before the text is cut: half a key is still a secret.
-    line = endpoint.without_secrets(" ".join(text.split()))
+    line = whole(endpoint.without_secrets(" ".join(text.split())))
     return line if len(line) <= _QUOTED else f"{line[:_QUOTED]}…"
