@@ -99,7 +99,7 @@ def test_what_is_begun_beside_a_strangers_files_does_not_make_those_accepted(hom
         (["agents", "new", "../evil"], "'../evil' cannot be a name"),
         (["agents", "new", "test_it"], "files that begin with 'test_' are tests"),
         (["agents", "new", "operator"], "there is an agent 'operator' already"),
-        (["agents", "new", "poet", "--prefix", "fs_"], "meets one that the agent 'operator' owns"),
+        (["agents", "new", "poet", "--prefix", "fs_"], "collides with 'fs_' of the agent 'operator'"),
         (["agents", "new", "poet", "--prefix", "Poem"], "'Poem' cannot be a prefix"),
         (["tools", "new", "rhyme"], "no agent owns a tool called 'rhyme'"),
         (["tools", "new", "rhyme", "--agent", "planner"], "the agent 'planner' owns no prefix"),
