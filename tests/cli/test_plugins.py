@@ -30,13 +30,19 @@ def test_a_new_agent_works_at_once(home: Home, call: Call) -> None:
 
 
 def test_a_new_tool_works_at_once(home: Home, call: Call) -> None:
-    assert call("tools", "new", "count", "--agent", "operator").code == 0
+    assert 'sestet ask "use fs_count to count' in call("tools", "new", "count", "--agent", "operator").err
 
-    assert call("ask", "count the letters in tea").out == "3 letters\n"
+    assert call("ask", "use fs_count to count the letters in tea").out == "3 letters\n"
     rows = {row["name"]: row for row in json.loads(call("tools", "--json").out)}
     assert (rows["fs_count"]["owner"], rows["fs_list"]["origin"]) == ("operator", None)
     assert rows["fs_count"]["origin"] == str(config(home) / "tools" / "fs_count.py")
     assert "fs_count" in call("tools").out
+
+
+def test_the_request_for_a_new_tool_reaches_it_beside_another_new_one(call: Call) -> None:
+    call("tools", "new", "exec_first")
+    call("tools", "new", "exec_second")
+    assert "operator · exec_second " in call("ask", "use exec_second to count the letters in tea").err
 
 
 @pytest.mark.slow

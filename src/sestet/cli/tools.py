@@ -38,7 +38,8 @@ def new(
 ) -> None:
     """Write the skeleton of a tool for an agent that exists, and a test that passes."""
     files = new_tool(name, agent, find_plugins(load(context)), workspace=workspace)
-    print_written(files, "count the letters in tea")
+    # The file has the name of the tool, which may have got the prefix of its agent.
+    print_written(files, f"use {files[0].stem} to count the letters in tea")
 
 
 async def _tools(context: typer.Context, as_json: bool) -> None:
