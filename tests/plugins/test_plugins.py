@@ -298,7 +298,7 @@ async def test_plugins_of_a_workspace_are_inert_until_it_is_accepted(world: Worl
     async with sestet.open() as app:
         assert app.plugins.tools == ()
         (warning,) = app.warnings
-    assert "until you accept them: 'sestet trust'" in warning
+    assert "until you accept them; 'sestet trust'" in warning
     assert not (world.work / "ran").exists()
 
     world.accept()

@@ -75,12 +75,12 @@ class Workspace(NamedTuple):
         """One line for the person: what is ignored, why, and the way out. Empty when nothing is ignored."""
         if self.is_accepted:
             return ""
-        ignored = f"the workspace {self.directory} has settings or plug-ins that are ignored"
+        ignored = f"the settings and plug-ins in {self.directory} are ignored"
         if self.problem:
             return f"{ignored}: {self.problem}"
         if self.state == "changed":
-            return f"{ignored}, since they changed after you accepted them: 'sestet trust' shows them"
-        return f"{ignored} until you accept them: 'sestet trust' shows what they would turn on"
+            return f"{ignored}: they changed after you accepted them; 'sestet trust' shows and accepts them"
+        return f"{ignored} until you accept them; 'sestet trust' shows and accepts them"
 
 
 class Accepted(NamedTuple):
@@ -117,7 +117,7 @@ def _state(workspace: Workspace, known: Accepted | None) -> State:
     if known is None:
         return "new"
     if known.digest != workspace.digest:
-        return "changed"
+        return "changed" if known.accepted else "new"
     return "accepted" if known.accepted else "declined"
 
 
