@@ -134,9 +134,8 @@ def test_an_odd_folder_is_named_and_holds_nothing_up(fetched: Home, call: Call, 
 
 def test_the_doctor_names_what_is_ignored(fetched: Home, call: Call) -> None:
     done = call("doctor", "--json")
-    found = [check for check in json.loads(done.out)["checks"] if check["name"] == "workspace"]
-    assert [check["status"] for check in found] == ["warning"]
-    assert IGNORED in found[0]["detail"]
+    (found,) = (check for check in json.loads(done.out)["checks"] if IGNORED in check["detail"])
+    assert (found["name"], found["status"]) == ("workspace", "warning")
 
 
 def test_the_first_conversation_in_a_folder_asks_and_no_is_the_default(fetched: Home) -> None:
