@@ -62,6 +62,20 @@ def test_a_yes_turns_it_on_and_any_change_off_again(fetched: Home, call: Call) -
     assert json.loads(call("trust", "--json").out)["state"] == "changed"
 
 
+def test_after_a_change_the_files_that_differ_are_named(fetched: Home, call: Call) -> None:
+    call("trust", "--yes")
+    tools = fetched.work / ".agents" / "tools"
+    (tools / "planted.py").rename(tools / "moved.py")
+
+    shown = call("trust", "--show").out
+    assert "changed: .agents/tools/moved.py\n  changed: .agents/tools/planted.py\n" in shown
+    assert "changed: sestet.yaml" not in shown
+    assert json.loads(call("trust", "--json").out)["changes"] == [
+        ".agents/tools/moved.py",
+        ".agents/tools/planted.py",
+    ]
+
+
 def test_an_acceptance_is_listed_and_can_be_revoked(fetched: Home, call: Call) -> None:
     call("trust", "--yes")
     assert call("trust", "--list") == (0, f"accepted  {fetched.work}\n", "")

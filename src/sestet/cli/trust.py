@@ -103,6 +103,8 @@ def _effects(workspace: Workspace) -> list[Effect]:
 def _print(workspace: Workspace) -> None:
     states = {"accepted": "accepted", "changed": "changed since you accepted it"}
     typer.echo(f"{clean(str(workspace.directory))}: {states.get(workspace.state, 'not accepted')}")
+    for path in workspace.changes:
+        typer.echo(f"  changed: {one_line(path, _SHOWN)}")
     for what, value in _effects(workspace):
         typer.echo(f"  {what}: {one_line(value, _SHOWN)}")
 
@@ -115,9 +117,14 @@ def _confirmed(workspace: Workspace) -> bool:
 
 def _described(workspace: Workspace | None) -> dict[str, object]:
     if workspace is None:
-        return {"directory": str(Path.cwd()), "state": "nothing", "effects": []}
+        return {"directory": str(Path.cwd()), "state": "nothing", "changes": [], "effects": []}
     effects = [{"what": what, "value": value} for what, value in _effects(workspace)]
-    return {"directory": str(workspace.directory), "state": workspace.state, "effects": effects}
+    return {
+        "directory": str(workspace.directory),
+        "state": workspace.state,
+        "changes": list(workspace.changes),
+        "effects": effects,
+    }
 
 
 def _revoke(as_json: bool) -> int:
@@ -132,7 +139,12 @@ def _revoke(as_json: bool) -> int:
 def _list(as_json: bool) -> None:
     decisions = read_decisions(data_directory())
     if as_json:
-        print_json([{"directory": path, **entry._asdict()} for path, entry in decisions.items()])
+        print_json(
+            [
+                {"directory": path, "digest": entry.digest, "accepted": entry.accepted, "at": entry.at}
+                for path, entry in decisions.items()
+            ]
+        )
         return
     for path, entry in decisions.items():
         typer.echo(f"{'accepted' if entry.accepted else 'declined'}  {clean(path)}")

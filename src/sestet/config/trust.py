@@ -44,6 +44,8 @@ class Workspace(NamedTuple):
     state: State = "new"
     #: Why the workspace cannot be accepted as it is.
     problem: str = ""
+    #: The files that were added, changed or removed since the person accepted the workspace.
+    changes: tuple[str, ...] = ()
 
     @property
     def is_accepted(self) -> bool:
@@ -89,6 +91,8 @@ class Accepted(NamedTuple):
     digest: str
     accepted: bool
     at: float
+    #: The digest of each file, to name the changed ones; the decision holds for ``digest`` alone.
+    files: Mapping[str, str] = {}
 
 
 def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
@@ -110,7 +114,9 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
         return None
     workspace = workspace._replace(files=files)
     known = read_decisions(data).get(str(workspace.directory)) if data else None
-    return workspace._replace(state=_state(workspace, known))
+    state = _state(workspace, known)
+    changes = _changes(known.files, workspace.files) if known and state == "changed" else ()
+    return workspace._replace(state=state, changes=changes)
 
 
 def _state(workspace: Workspace, known: Accepted | None) -> State:
@@ -119,6 +125,21 @@ def _state(workspace: Workspace, known: Accepted | None) -> State:
     if known.digest != workspace.digest:
         return "changed" if known.accepted else "new"
     return "accepted" if known.accepted else "declined"
+
+
+def _changes(before: Mapping[str, str], files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The paths that differ; empty when the list was written before it named files."""
+    if not before:
+        return ()
+    now = _digests(files)
+    return tuple(path for path in sorted({*before, *now}) if before.get(path) != now.get(path))
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    # Loaded on use: most directories hold nothing that is hashed.
+    from hashlib import sha256
+
+    return {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
 class _UnusableError(Exception):
@@ -201,18 +222,25 @@ def read_decisions(data: Path) -> dict[str, Accepted]:
             return {}
         listed: dict[str, dict[str, object]] = json.loads(file.read_bytes())["workspaces"]
         return {
-            path: Accepted(str(entry["digest"]), entry["accepted"] is True, float(str(entry["at"])))
+            path: Accepted(
+                str(entry["digest"]), entry["accepted"] is True, float(str(entry["at"])), _file_digests(entry)
+            )
             for path, entry in listed.items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
 
 
+def _file_digests(entry: Mapping[str, object]) -> dict[str, str]:
+    files = entry.get("files")
+    return {str(path): str(digest) for path, digest in files.items()} if isinstance(files, dict) else {}
+
+
 def decide(workspace: Workspace, data: Path, *, accepted: bool) -> None:
     """Keep the person's decision on exactly these files."""
     if accepted and workspace.problem:
         raise ConfigError([f"{workspace.directory}: {workspace.problem}"])
-    decision = Accepted(workspace.digest, accepted, time.time())
+    decision = Accepted(workspace.digest, accepted, time.time(), _digests(workspace.files))
     _write(data, {**read_decisions(data), str(workspace.directory): decision})
 
 
