@@ -24,14 +24,14 @@ CONTRACTS = (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of the repository, with a gardener among the rooms."""
+    """A copy of the repository with one more room, of a kind that the package will not have."""
     for name in ("src", "tests", "docs", "scripts", "bench"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ROOT.iterdir():
         if file.is_file():
             shutil.copy(file, tmp_path)
-    room = shutil.copytree(SEVENTH, tmp_path / "src" / "sestet" / "agents" / "gardener")
-    (room / "__init__.py").write_text('"""The gardener: plants in the house."""\n', encoding="utf-8")
+    room = shutil.copytree(SEVENTH, tmp_path / "src" / "sestet" / "agents" / "lampkeeper")
+    (room / "__init__.py").write_text('"""The lampkeeper: lamps of lighthouses."""\n', encoding="utf-8")
     return tmp_path
 
 
@@ -50,8 +50,8 @@ def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_with_a_seventh_room_only_the_generated_documentation_is_out_of_date(tree: Path) -> None:
-    asked = run(tree, "sestet", "ask", "water the ferns")
-    assert asked.stdout == "Watered: ferns\n", asked.stderr
+    asked = run(tree, "sestet", "ask", "light the lamp of the north tower")
+    assert asked.stdout == "Lit: north tower\n", asked.stderr
     stale = run(tree, "scripts.generate_docs", "--check").stderr
     assert sorted(line.split(":")[0] for line in stale.splitlines()) == [
         "docs/agents.md",

@@ -25,18 +25,26 @@ def test_a_new_agent_works_at_once(home: Home, call: Call) -> None:
     (poet,) = (agent for agent in tree["root"]["sub_agents"] if agent["name"] == "poet")
     assert poet["origin"] == str(folder / "AGENT.md")
     assert poet["tools"][0]["origin"] == str(folder / "tools.py")
-    assert str(folder / "tools.py") in call("agents").out
+    assert "poet  ~/.config/sestet/agents/poet  Greets" in call("agents").out
+    assert "poet_greet  Greet" in call("agents").out
     assert call("agents", "--owner", "poet_rhyme").out == "poet\n"
 
 
 def test_a_new_tool_works_at_once(home: Home, call: Call) -> None:
-    assert call("tools", "new", "count", "--agent", "operator").code == 0
+    assert 'sestet ask "use fs_count to count' in call("tools", "new", "count", "--agent", "operator").err
 
-    assert call("ask", "count the letters in tea").out == "3 letters\n"
+    assert call("ask", "use fs_count to count the letters in tea").out == "3 letters\n"
     rows = {row["name"]: row for row in json.loads(call("tools", "--json").out)}
     assert (rows["fs_count"]["owner"], rows["fs_list"]["origin"]) == ("operator", None)
     assert rows["fs_count"]["origin"] == str(config(home) / "tools" / "fs_count.py")
-    assert "fs_count" in call("tools").out
+    assert "  ~/.config/sestet/tools/fs_count.py  Count the letters" in call("tools").out
+    assert "fs_count   ~/.config/sestet/tools/fs_count.py  Count" in call("agents").out
+
+
+def test_the_request_for_a_new_tool_reaches_it_beside_another_new_one(call: Call) -> None:
+    call("tools", "new", "exec_first")
+    call("tools", "new", "exec_second")
+    assert "operator · exec_second " in call("ask", "use exec_second to count the letters in tea").err
 
 
 @pytest.mark.slow
@@ -99,7 +107,7 @@ def test_what_is_begun_beside_a_strangers_files_does_not_make_those_accepted(hom
         (["agents", "new", "../evil"], "'../evil' cannot be a name"),
         (["agents", "new", "test_it"], "files that begin with 'test_' are tests"),
         (["agents", "new", "operator"], "there is an agent 'operator' already"),
-        (["agents", "new", "poet", "--prefix", "fs_"], "meets one that the agent 'operator' owns"),
+        (["agents", "new", "poet", "--prefix", "fs_"], "collides with 'fs_' of the agent 'operator'"),
         (["agents", "new", "poet", "--prefix", "Poem"], "'Poem' cannot be a prefix"),
         (["tools", "new", "rhyme"], "no agent owns a tool called 'rhyme'"),
         (["tools", "new", "rhyme", "--agent", "planner"], "the agent 'planner' owns no prefix"),
@@ -144,8 +152,19 @@ def test_a_broken_plugin_is_named_by_every_view_and_the_rest_works(home: Home, c
     done = call("doctor", "--json")
     details = [check["detail"] for check in json.loads(done.out)["checks"] if check["name"] == "plug-ins"]
     assert problem in details
-    assert any("poet_greet" in detail for detail in details)
+    assert f"poet, poet_greet in {config(home) / 'agents' / 'poet'}" in details
     assert done.code == 1
+
+
+def test_a_line_of_the_doctor_continues_below_its_own_text(home: Home, call: Call) -> None:
+    call("agents", "new", "poet")
+    with home.terminal("doctor") as terminal:
+        seen = terminal.expect("Everything works.")
+    at = seen.index("poet, poet_greet in")
+    column = at - seen.rindex("\n", 0, at) - 1
+    agents = seen[seen.index("operator (") :].splitlines()
+    assert agents[1].startswith(" " * column)
+    assert agents[1][column] != " "
 
 
 def test_the_doctor_says_how_to_begin_a_plugin(call: Call) -> None:

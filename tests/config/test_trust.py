@@ -139,7 +139,9 @@ def test_a_no_is_kept_until_something_changes(work: Path, data: Path) -> None:
     decide(opened(work, data), data, accepted=False)
     assert opened(work, data).state == "declined"
     write(work, "sestet.yaml", "y: 2\n")
-    assert opened(work, data).state == "changed"
+    workspace = opened(work, data)
+    assert workspace.state == "new"
+    assert "changed after you accepted" not in workspace.notice
 
 
 def test_the_list_of_decisions_is_its_owners_alone(work: Path, data: Path) -> None:

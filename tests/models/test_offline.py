@@ -110,7 +110,7 @@ async def test_a_fact_is_remembered_across_sessions_and_restarts(tmp_path: Path)
         "help",
         "xyzzy plugh",
         "show me the meaning of being lonely",
-        "make a plan for my garden",
+        "make a plan for moving our shop to a new server",
     ],
 )
 async def test_it_says_what_it_is_and_how_to_set_a_real_model(tmp_path: Path, question: str) -> None:

@@ -192,7 +192,10 @@ async def test_an_agent_with_a_broken_file_is_skipped_as_a_whole_and_its_setting
     async with sestet.open(model=sestet.ScriptedModel()) as app:
         assert [spec.name for spec in app.specs] == [spec.name for spec in sestet.default_specs()]
         assert "hive_feed" not in [tool.name for tool in app.tools]
-        assert app.warnings == (f"{folder}/broken.py: skipped: ZeroDivisionError: division by zero",)
+        assert app.warnings == (
+            f"{folder}/broken.py: skipped: ZeroDivisionError: division by zero; "
+            "without this file there is no agent 'beekeeper'",
+        )
 
 
 @pytest.mark.parametrize(
@@ -204,9 +207,15 @@ async def test_an_agent_with_a_broken_file_is_skipped_as_a_whole_and_its_setting
         ("---\nname: two words\ndescription: d\n---\n", "must start with a letter"),
         ("---\nname: Orchestrator\ndescription: d\n---\n", "this name is reserved"),
         ("---\nname: OPERATOR\ndescription: d\n---\n", "there is an agent 'operator' already"),
-        ("---\nname: bee\ndescription: d\ncapabilities:\n  fs_: files\n---\n", "the agent 'operator' owns"),
-        ("---\nname: bee\ndescription: d\ncapabilities:\n  f: files\n---\n", "the agent 'operator' owns"),
-        ("---\nname: bee\ndescription: d\ncapabilities:\n  fs_read: files\n---\n", "'operator' owns"),
+        (
+            "---\nname: bee\ndescription: d\ncapabilities:\n  fs_: files\n---\n",
+            "collides with 'fs_' of the agent 'operator'",
+        ),
+        (
+            "---\nname: bee\ndescription: d\ncapabilities:\n  f: files\n---\n",
+            "collides with 'fs_' of the agent",
+        ),
+        ("---\nname: bee\ndescription: d\ncapabilities:\n  fs_read: files\n---\n", "collides with 'fs_' of"),
         ('---\nname: bee\ndescription: d\ncapabilities:\n  "": all\n---\n', "cannot begin the name"),
     ],
 )
@@ -243,14 +252,14 @@ def test_the_first_of_two_agents_with_one_name_or_one_prefix_wins(world: World) 
 
     assert names(plugins)[0] == ["ann", "carl"]
     first, second = plugins.problems
-    assert "its prefix 'hive_north_' meets one that the agent 'ann' owns" in first
+    assert "its prefix 'hive_north_' collides with 'hive_' of the agent 'ann'" in first
     assert "there is an agent 'carl' already" in second
 
 
 @pytest.mark.parametrize(
     ("tool", "reason"),
     [
-        ("fs_feed", "the agent 'beekeeper' owns only these prefixes: 'hive_'"),
+        ("fs_feed", "its name must begin with 'hive_', as AGENT.md says"),
         ("transfer_to_agent", "this name is reserved"),
         ("reject_task", "this name is reserved"),
         ("fs_read", "there is a tool of this name already"),
@@ -309,7 +318,10 @@ def test_a_file_that_others_can_write_is_not_used(world: World) -> None:
     plugins = find_plugins()
 
     assert names(plugins) == ([], [])
-    assert only_problem(plugins).endswith("care.py: skipped: can be written by everybody, so it is not used")
+    assert only_problem(plugins).endswith(
+        "care.py: skipped: can be written by everybody, so it is not used; "
+        "without this file there is no agent 'beekeeper'"
+    )
 
 
 def test_a_pipe_in_place_of_a_file_does_not_hold_up_the_start(world: World) -> None:
@@ -325,7 +337,7 @@ async def test_plugins_of_a_workspace_are_inert_until_it_is_accepted(world: Worl
     async with sestet.open() as app:
         assert app.plugins.tools == ()
         (warning,) = app.warnings
-    assert "until you accept them: 'sestet trust'" in warning
+    assert "until you accept them; 'sestet trust'" in warning
     assert not (world.work / "ran").exists()
 
     world.accept()

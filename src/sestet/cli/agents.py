@@ -1,5 +1,6 @@
 """``sestet agents``: shows the agents and their tools, and writes the skeleton of a new agent."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ from sestet.api import default_specs, tool_owners
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.console import open_console, print_json, shorten_home
 from sestet.cli.show.tree import describe_agents, print_tree
 from sestet.cli.talk.turns import warn
 from sestet.core.agent import UNMATCHED
@@ -23,10 +24,12 @@ program = new_program()
 @program.callback(invoke_without_command=True)
 def agents(
     context: typer.Context,
-    owner: Annotated[str, typer.Option(metavar="TOOL", help="Print who owns the tool of this name.")] = "",
+    owner: Annotated[
+        str, typer.Option(metavar="TOOL", help="Print the agent that owns the tool of this name.")
+    ] = "",
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Show the agents, who owns which tool, and where each plug-in came from."""
+    """Show the agents with their tools, and the folder or file of each plug-in."""
     if context.invoked_subcommand is not None:
         return
     if owner:
@@ -39,7 +42,8 @@ def new(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as gardener.")],
     prefix: Annotated[
-        str, typer.Option(metavar="PREFIX", help="How its tools' names begin; else its name and '_'.")
+        str,
+        typer.Option(metavar="PREFIX", help="How the names of its tools begin; by default its name and '_'."),
     ] = "",
     workspace: Annotated[
         bool, typer.Option("--workspace", help="Write below ./.agents instead of the config directory.")
@@ -51,10 +55,13 @@ def new(
 
 
 def print_written(files: list[Path], request: str) -> None:
-    """The new files, and what can be done with them now."""
+    """The new files, and the commands that use and test them."""
     for file in files:
         typer.echo(clean(str(file)))
-    typer.echo(f'Try it: sestet ask "{request}"\nTest it: pytest {clean(str(files[-1]))}', err=True)
+    # A shell expands '~' only outside of quotes.
+    quoted = shlex.quote(str(files[-1]))
+    test = quoted if quoted.startswith("'") else shorten_home(quoted)
+    typer.echo(f'Try it: sestet ask "{request}"\nTest it: pytest {clean(test)}', err=True)
 
 
 def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:

@@ -5,16 +5,18 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, open_console, print_json
+from sestet.cli.show.console import align, open_console, print_json, shorten_home
 from sestet.doctor import Check, examine
 
 program = new_program()
 
+_LEAST_WIDTH = 20
 _STYLES = {"ok": "green", "warning": "yellow", "problem": "bold red"}
 
 
@@ -46,15 +48,23 @@ def _waiting() -> AbstractContextManager[object]:
     return open_console(stderr=True).status("examining") if sys.stderr.isatty() else nullcontext()
 
 
+def _print_beside(console: Console, head: Text, text: Text) -> None:
+    """The text beside its head; at a terminal, its further lines begin below the first."""
+    indent = Text(" " * head.cell_len)
+    for line in text.wrap(console, max(console.width - head.cell_len, _LEAST_WIDTH)):
+        console.print(Text.assemble(head, line), soft_wrap=True)
+        head = indent
+
+
 def _print(checks: list[Check]) -> None:
     console = open_console()
     heads = align([(Text(check.status, style=_STYLES[check.status]), Text(check.name)) for check in checks])
     width = max(head.cell_len for head in heads) + 2
     for check, head in zip(checks, heads, strict=True):
         head.pad_right(width - head.cell_len)
-        console.print(head.append(clean(check.detail)), soft_wrap=True)
+        _print_beside(console, head, Text(shorten_home(clean(check.detail))))
         if check.way_out:
-            console.print(Text(f"{'':{width}}→ {clean(check.way_out)}", style="dim"), soft_wrap=True)
+            _print_beside(console, Text(" " * width), Text(f"→ {clean(check.way_out)}", style="dim"))
     problems = sum(check.status == "problem" for check in checks)
     verdict = f"{problems} problem{'' if problems == 1 else 's'}." if problems else "Everything works."
     console.print(Text(f"\n{verdict}", style="bold red" if problems else "bold"))

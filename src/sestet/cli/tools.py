@@ -9,9 +9,10 @@ from sestet.cli.agents import print_written
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import align, open_console, print_json, print_line, shorten_home
 from sestet.cli.show.tree import describe_tool
 from sestet.cli.talk.turns import warn
+from sestet.core.tool import Tool
 from sestet.plugins.find import find_plugins
 from sestet.plugins.skeleton import new_tool
 
@@ -20,7 +21,7 @@ program = new_program()
 
 @program.callback(invoke_without_command=True)
 def tools(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
-    """List every tool with its owner, and where each plug-in came from."""
+    """List every tool with the agent that owns it, and the file of each plug-in."""
     if context.invoked_subcommand is None:
         run(_tools(context, as_json))
 
@@ -30,7 +31,10 @@ def new(
     context: typer.Context,
     name: Annotated[str, typer.Argument(metavar="NAME", help="Its name, such as exec_load.")],
     agent: Annotated[
-        str, typer.Option(metavar="AGENT", help="Whose it is; else the agent that owns the name's prefix.")
+        str,
+        typer.Option(
+            metavar="AGENT", help="The agent that gets it; by default the owner of the prefix in NAME."
+        ),
     ] = "",
     workspace: Annotated[
         bool, typer.Option("--workspace", help="Write below ./.agents instead of the config directory.")
@@ -38,7 +42,8 @@ def new(
 ) -> None:
     """Write the skeleton of a tool for an agent that exists, and a test that passes."""
     files = new_tool(name, agent, find_plugins(load(context)), workspace=workspace)
-    print_written(files, "count the letters in tea")
+    # The file has the name of the tool, which may have got the prefix of its agent.
+    print_written(files, f"use {files[0].stem} to count the letters in tea")
 
 
 async def _tools(context: typer.Context, as_json: bool) -> None:
@@ -55,12 +60,18 @@ async def _tools(context: typer.Context, as_json: bool) -> None:
             lines = align(
                 (
                     Text(clean(tool.name)),
-                    Text(clean(owners.get(tool.name, "nobody"))),
-                    Text(clean(app.plugins.origins.get(tool.name, "built in")), style="cyan"),
-                    Text(one_line(tool.description, 1_000).partition(". ")[0].rstrip("."), style="dim"),
+                    Text(clean(owners.get(tool.name, "no agent"))),
+                    _describe(tool, app.plugins.origins.get(tool.name, "")),
                 )
                 for tool in app.tools
             )
             for line in lines:
                 print_line(console, line)
         warn(app)
+
+
+def _describe(tool: Tool, origin: str) -> Text:
+    """The file of a plug-in, and the first sentence of the description."""
+    summary = one_line(tool.description, 1_000).partition(". ")[0].rstrip(".")
+    where = (f"{shorten_home(clean(origin))}  " if origin else "", "cyan")
+    return Text.assemble(where, (summary, "dim"))

@@ -1,4 +1,4 @@
-"""``sestet trust``: accept what lies in the working directory, after it was shown."""
+"""``sestet trust``: shows the settings and plug-ins of the working directory, and accepts them."""
 
 import sys
 from pathlib import Path
@@ -25,17 +25,18 @@ _SHOWN = 200
 def trust(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Accept without asking.")] = False,
     show: Annotated[
-        bool, typer.Option("--show", help="Show what would be turned on, and change nothing.")
+        bool, typer.Option("--show", help="Show what they would turn on, and decide nothing.")
     ] = False,
-    revoke: Annotated[
-        bool, typer.Option("--revoke", help="Take the acceptance of this folder back.")
+    revoke: Annotated[bool, typer.Option("--revoke", help="Forget your decision on this folder.")] = False,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="List the folders that you accepted or declined.")
     ] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="List the folders that were decided on.")] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Accept the settings and plug-ins of this folder: its sestet.yaml and .agents/.
 
-    Until you do, they are ignored. What they would turn on is shown first; any change asks again.
+    Until you accept them, Sestet ignores them. It first shows what they would turn on, and asks again after
+    each change.
     """
     if sum((yes, show, revoke, only_list)) > 1:
         raise typer.BadParameter("give one of --yes, --show, --revoke and --list")
@@ -52,7 +53,6 @@ def offer_trust(named: Path | None) -> None:
 
     With a settings file that the person named, only plug-ins are a reason to ask.
     """
-
     workspace = find_workspace()
     if workspace is None or workspace.state not in ("new", "changed"):
         return
@@ -67,7 +67,6 @@ def offer_trust(named: Path | None) -> None:
 
 
 def _trust(yes: bool, show: bool, as_json: bool) -> int:
-
     workspace = find_workspace()
     if workspace is not None and workspace.problem:
         raise PersonError(f"{workspace.directory}: {workspace.problem}")
@@ -79,7 +78,7 @@ def _trust(yes: bool, show: bool, as_json: bool) -> int:
         print_json(_described(workspace))
         return 0 if workspace is None or workspace.is_accepted or show else 1
     if workspace is None:
-        typer.echo("there is nothing to accept here: no sestet.yaml and no .agents/")
+        typer.echo("there is nothing to accept: this folder has no sestet.yaml and no .agents/")
         return 0
     _print(workspace)
     if show:
@@ -92,19 +91,20 @@ def _trust(yes: bool, show: bool, as_json: bool) -> int:
         return 2
     accepted = _confirmed(workspace)
     decide(workspace, data_directory(), accepted=accepted)
+    typer.echo("accepted" if accepted else "not accepted: Sestet ignores them in this folder")
     return 0 if accepted else 1
 
 
 def _effects(workspace: Workspace) -> list[Effect]:
-
     file = str(workspace.directory / SETTINGS_FILE)
     return describe_effects(workspace, lambda text: parse_yaml(text, file))
 
 
 def _print(workspace: Workspace) -> None:
-
     states = {"accepted": "accepted", "changed": "changed since you accepted it"}
     typer.echo(f"{clean(str(workspace.directory))}: {states.get(workspace.state, 'not accepted')}")
+    for path in workspace.changes:
+        typer.echo(f"  changed: {one_line(path, _SHOWN)}")
     for what, value in _effects(workspace):
         typer.echo(f"  {what}: {_shown(what, value)}")
 
@@ -129,26 +129,34 @@ def _confirmed(workspace: Workspace) -> bool:
 
 def _described(workspace: Workspace | None) -> dict[str, object]:
     if workspace is None:
-        return {"directory": str(Path.cwd()), "state": "nothing", "effects": []}
+        return {"directory": str(Path.cwd()), "state": "nothing", "changes": [], "effects": []}
     effects = [{"what": what, "value": value} for what, value in _effects(workspace)]
-    return {"directory": str(workspace.directory), "state": workspace.state, "effects": effects}
+    return {
+        "directory": str(workspace.directory),
+        "state": workspace.state,
+        "changes": list(workspace.changes),
+        "effects": effects,
+    }
 
 
 def _revoke(as_json: bool) -> int:
-
     was_there = revoke_decision(Path.cwd(), data_directory())
     if as_json:
         print_json({"directory": str(Path.cwd()), "revoked": was_there})
     else:
-        typer.echo("no longer accepted" if was_there else "it was not accepted")
+        typer.echo("your decision is forgotten" if was_there else "there was no decision on this folder")
     return 0 if was_there else 1
 
 
 def _list(as_json: bool) -> None:
-
     decisions = read_decisions(data_directory())
     if as_json:
-        print_json([{"directory": path, **entry._asdict()} for path, entry in decisions.items()])
+        print_json(
+            [
+                {"directory": path, "digest": entry.digest, "accepted": entry.accepted, "at": entry.at}
+                for path, entry in decisions.items()
+            ]
+        )
         return
     for path, entry in decisions.items():
         typer.echo(f"{'accepted' if entry.accepted else 'declined'}  {clean(path)}")

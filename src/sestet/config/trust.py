@@ -45,6 +45,8 @@ class Workspace(NamedTuple):
     state: State = "new"
     #: Why the workspace cannot be accepted as it is.
     problem: str = ""
+    #: The files that were added, changed or removed since the person accepted the workspace.
+    changes: tuple[str, ...] = ()
 
     @property
     def is_accepted(self) -> bool:
@@ -76,12 +78,12 @@ class Workspace(NamedTuple):
         """One line for the person: what is ignored, why, and the way out. Empty when nothing is ignored."""
         if self.is_accepted:
             return ""
-        ignored = f"the workspace {self.directory} has settings or plug-ins that are ignored"
+        ignored = f"the settings and plug-ins in {self.directory} are ignored"
         if self.problem:
             return f"{ignored}: {self.problem}"
         if self.state == "changed":
-            return f"{ignored}, since they changed after you accepted them: 'sestet trust' shows them"
-        return f"{ignored} until you accept them: 'sestet trust' shows what they would turn on"
+            return f"{ignored}: they changed after you accepted them; 'sestet trust' shows and accepts them"
+        return f"{ignored} until you accept them; 'sestet trust' shows and accepts them"
 
 
 class Accepted(NamedTuple):
@@ -90,6 +92,8 @@ class Accepted(NamedTuple):
     digest: str
     accepted: bool
     at: float
+    #: The digest of each file, to name the changed ones; the decision holds for ``digest`` alone.
+    files: Mapping[str, str] = {}
 
 
 def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
@@ -114,7 +118,9 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
         problem = f"the list of accepted folders, {data / STORE}, lies in this folder itself; set SESTET_HOME"
         return workspace._replace(state="unusable", problem=f"{problem} to a directory outside")
     known = read_decisions(data).get(str(workspace.directory)) if data else None
-    return workspace._replace(state=_state(workspace, known))
+    state = _state(workspace, known)
+    changes = _changes(known.files, workspace.files) if known and state == "changed" else ()
+    return workspace._replace(state=state, changes=changes)
 
 
 def _lies_in(data: Path, directory: Path) -> bool:
@@ -131,8 +137,23 @@ def _state(workspace: Workspace, known: Accepted | None) -> State:
     if known is None:
         return "new"
     if known.digest != workspace.digest:
-        return "changed"
+        return "changed" if known.accepted else "new"
     return "accepted" if known.accepted else "declined"
+
+
+def _changes(before: Mapping[str, str], files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The paths that differ; empty when the list was written before it named files."""
+    if not before:
+        return ()
+    now = _digests(files)
+    return tuple(path for path in sorted({*before, *now}) if before.get(path) != now.get(path))
+
+
+def _digests(files: Mapping[str, bytes]) -> dict[str, str]:
+    # Loaded on use: most directories hold nothing that is hashed.
+    from hashlib import sha256
+
+    return {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
 class _UnusableError(Exception):
@@ -215,18 +236,25 @@ def read_decisions(data: Path) -> dict[str, Accepted]:
             return {}
         listed: dict[str, dict[str, object]] = json.loads(file.read_bytes())["workspaces"]
         return {
-            path: Accepted(str(entry["digest"]), entry["accepted"] is True, float(str(entry["at"])))
+            path: Accepted(
+                str(entry["digest"]), entry["accepted"] is True, float(str(entry["at"])), _file_digests(entry)
+            )
             for path, entry in listed.items()
         }
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return {}
 
 
+def _file_digests(entry: Mapping[str, object]) -> dict[str, str]:
+    files = entry.get("files")
+    return {str(path): str(digest) for path, digest in files.items()} if isinstance(files, dict) else {}
+
+
 def decide(workspace: Workspace, data: Path, *, accepted: bool) -> None:
     """Keep the person's decision on exactly these files."""
     if accepted and workspace.problem:
         raise ConfigError([f"{workspace.directory}: {workspace.problem}"])
-    decision = Accepted(workspace.digest, accepted, time.time())
+    decision = Accepted(workspace.digest, accepted, time.time(), _digests(workspace.files))
     _write(data, {**read_decisions(data), str(workspace.directory): decision})
 
 

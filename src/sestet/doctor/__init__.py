@@ -14,7 +14,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
     ``probe``: ask a vendor's model too, which costs money.
     """
     about_settings, settings = assistant.check_settings(file)
-    return [
+    checks = [
         machine.check_python(),
         machine.check_sqlite(),
         machine.check_data_directory(),
@@ -31,3 +31,5 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         assistant.check_router(),
         *machine.check_extras(),
     ]
+    # The settings and the assistant both report a workspace that is ignored.
+    return list(dict.fromkeys(checks))

@@ -23,6 +23,7 @@ from sestet.storage.vectors import VectorStore
 _UNREACHABLE = "give it a name that an agent owns; 'sestet agents --owner NAME' prints the owner of a name"
 _EMBEDDING = "embedding"
 _PLUGINS = "plug-ins"
+_WORKSPACE = "workspace"
 _NO_PLUGINS = "'sestet agents new NAME' and 'sestet tools new NAME' begin one"
 _FULL_ROUTER = "for the full one: pip install '.[router]' in the clone"
 _OFFLINE = "'sestet setup' finds a real one; see docs/models.md"
@@ -44,7 +45,7 @@ def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:
         detail += f"; changed by {', '.join(loaded.overrides)}"
     checks = [Check("settings", "ok", detail)]
     if loaded.workspace and (notice := loaded.workspace.notice):
-        checks.append(Check("workspace", "warning", notice, "'sestet trust' shows and accepts them"))
+        checks.append(Check(_WORKSPACE, "warning", notice))
     return checks, loaded.settings
 
 
@@ -98,11 +99,17 @@ def check_plugins(plugins: Plugins) -> list[Check]:
         Check(_PLUGINS, "problem", problem, "correct the file, or remove it") for problem in plugins.problems
     ]
     if plugins.notice:
-        checks.append(Check(_PLUGINS, "warning", plugins.notice, "'sestet trust' shows and accepts them"))
-    if plugins.origins:
-        origins = (f"{name} ({where})" for name, where in plugins.origins.items())
-        checks.insert(0, Check(_PLUGINS, "ok", ", ".join(origins)))
-    return checks or [Check(_PLUGINS, "ok", "none", _NO_PLUGINS)]
+        checks.append(Check(_WORKSPACE, "warning", plugins.notice))
+    names: dict[str, list[str]] = {}
+    for name, where in plugins.origins.items():
+        # The files of one folder are one entry; the origin of a package is no path.
+        names.setdefault(where.rpartition("/")[0] or where, []).append(name)
+    added = [Check(_PLUGINS, "ok", f"{', '.join(group)} in {where}") for where, group in names.items()]
+    return (
+        [*added, *checks]
+        if added or plugins.problems
+        else [Check(_PLUGINS, "ok", "none", _NO_PLUGINS), *checks]
+    )
 
 
 def _check_remote(built: app.App) -> list[Check]:

@@ -178,7 +178,8 @@ def _agents(folders: _Folders, parent: str) -> Iterator[Found]:
         broken = next((each for each in loaded if each.problem), None)
         if broken:
             # Half of its tools would not do what its plaque promises.
-            yield Found(f"{where}/{broken.file}", problem=broken.problem, name=spec.name)
+            why = f"{broken.problem}; without this file there is no agent '{spec.name}'"
+            yield Found(f"{where}/{broken.file}", problem=why, name=spec.name)
             continue
         tools = each_once(tool for each in loaded for tool in each.tools)
         yield Found(f"{where}/{PLAQUE}", spec, tools, name=spec.name)
@@ -277,8 +278,9 @@ def spec_problem(spec: AgentSpec, others: Sequence[AgentSpec]) -> str:
         if not is_valid_name(prefix):
             return f"its prefix '{prefix}' cannot begin the name of a tool"
         for other in others:
-            if any(prefix.startswith(known) or known.startswith(prefix) for known in other.prefixes):
-                return f"its prefix '{prefix}' meets one that the agent '{other.name}' owns"
+            for known in other.prefixes:
+                if prefix.startswith(known) or known.startswith(prefix):
+                    return f"its prefix '{prefix}' collides with '{known}' of the agent '{other.name}'"
     return ""
 
 
@@ -291,6 +293,8 @@ def tool_problem(name: str, spec: AgentSpec | None, names: set[str]) -> str:
     if name in names:
         return "there is a tool of this name already"
     if spec is not None and not spec.owns(name):
-        owned = ", ".join(f"'{prefix}'" for prefix in spec.prefixes) or "none"
-        return f"the agent '{spec.name}' owns only these prefixes: {owned}"
+        if not spec.prefixes:
+            return f"the agent '{spec.name}' owns no prefix; add one to the capabilities in {PLAQUE}"
+        owned = " or ".join(f"'{prefix}'" for prefix in spec.prefixes)
+        return f"its name must begin with {owned}, as {PLAQUE} says"
     return ""

@@ -1,6 +1,7 @@
 """Output: a console that takes text as it is, aligned columns, a progress bar, dates, and JSON."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
@@ -35,6 +36,12 @@ def open_console(*, stderr: bool = False) -> "Console":
 def print_json(value: object) -> None:
     """One JSON document on stdout."""
     typer.echo(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
+
+
+def shorten_home(text: str) -> str:
+    """The text with '~' in place of the home directory, so that paths fit on a line."""
+    home = os.path.expanduser("~")
+    return text.replace(f"{home}/", "~/") if len(home) > 1 else text
 
 
 def print_line(console: "Console", line: "Text") -> None:

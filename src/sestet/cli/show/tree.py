@@ -8,6 +8,7 @@ from rich.tree import Tree
 
 from sestet.app import App
 from sestet.cli.show.clean import clean, one_line
+from sestet.cli.show.console import shorten_home
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.tool import Tool
 from sestet.plugins import Plugins
@@ -23,12 +24,13 @@ def print_tree(console: Console, app: App) -> None:
     tree = Tree(_label(app.root), guide_style="dim")
     _add_tools(tree, app.root.tools or (), app.plugins)
     for agent in app.root.sub_agents:
-        branch = tree.add(_label(agent, app.plugins.origins.get(agent.name, "")))
+        origin = app.plugins.origins.get(agent.name, "").removesuffix("/AGENT.md")
+        branch = tree.add(_label(agent, origin))
         if agent.remote is not None:
             branch.add(Text(_ELSEWHERE, style="dim"))
         elif not agent.tools:
             branch.add(Text(_NO_TOOLS, style="dim"))
-        _add_tools(branch, agent.tools or (), app.plugins)
+        _add_tools(branch, agent.tools or (), app.plugins, origin)
     for spec in _missing(app):
         tree.add(Text(f"{spec.name}  {_NOT_CREATED}", style="dim"))
     for tool in app.unmatched:
@@ -76,15 +78,21 @@ def describe_tool(tool: Tool, plugins: Plugins) -> dict[str, object]:
 
 def _label(agent: Agent, origin: str = "") -> Text:
     description = one_line(agent.summary or agent.description, 200)
-    words = Text.assemble((clean(agent.name), "bold"), (f"  {description}", "dim"))
-    return words.append(f"  {clean(origin)}", "cyan") if origin else words
+    return Text.assemble((clean(agent.name), "bold"), _origin_part(origin), (f"  {description}", "dim"))
 
 
-def _add_tools(branch: Tree, tools: Sequence[Tool], plugins: Plugins) -> None:
+def _origin_part(origin: str) -> tuple[str, str]:
+    # In front of the description: a terminal cuts the end of a line.
+    return (f"  {shorten_home(clean(origin))}" if origin else "", "cyan")
+
+
+def _add_tools(branch: Tree, tools: Sequence[Tool], plugins: Plugins, folder: str = "") -> None:
+    """The tools of an agent; a tool in the agent's own ``folder`` is shown without its path."""
     width = max((len(tool.name) for tool in tools), default=0)
     for tool in tools:
         summary = one_line(tool.description, 1_000).partition(". ")[0].rstrip(".")
-        line = Text.assemble(f"{clean(tool.name):{width}}", (f"  {summary}", "dim"))
-        if origin := plugins.origins.get(tool.name):
-            line.append(f"  {clean(origin)}", "cyan")
-        branch.add(line)
+        origin = plugins.origins.get(tool.name, "")
+        if folder and origin.startswith(f"{folder}/"):
+            origin = ""
+        name = f"{clean(tool.name):{width}}"
+        branch.add(Text.assemble(name, _origin_part(origin), (f"  {summary}", "dim")))
