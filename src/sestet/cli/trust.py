@@ -17,7 +17,6 @@ from sestet.core.errors import ConfigError, PersonError
 
 program = new_program()
 
-
 _SHOWN = 200
 
 
@@ -104,7 +103,7 @@ def _print(workspace: Workspace) -> None:
     states = {"accepted": "accepted", "changed": "changed since you accepted it"}
     typer.echo(f"{clean(str(workspace.directory))}: {states.get(workspace.state, 'not accepted')}")
     for path in workspace.changes:
-        typer.echo(f"  changed: {one_line(path, _SHOWN)}")
+        typer.echo(f"  changed: {_shown('changed', path)}")
     for what, value in _effects(workspace):
         typer.echo(f"  {what}: {_shown(what, value)}")
 

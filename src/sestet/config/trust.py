@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, cast
 
 from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError
@@ -247,7 +247,9 @@ def read_decisions(data: Path) -> dict[str, Accepted]:
 
 def _file_digests(entry: Mapping[str, object]) -> dict[str, str]:
     files = entry.get("files")
-    return {str(path): str(digest) for path, digest in files.items()} if isinstance(files, dict) else {}
+    if not isinstance(files, dict):
+        return {}
+    return {str(path): str(digest) for path, digest in cast("dict[object, object]", files).items()}
 
 
 def decide(workspace: Workspace, data: Path, *, accepted: bool) -> None:
