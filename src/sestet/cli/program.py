@@ -25,8 +25,8 @@ COMMANDS = {
     "setup": Entry(
         "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
     ),
-    "agents": Entry("agents", "Show the agents, who owns which tool, and where each plug-in came from."),
-    "tools": Entry("tools", "List every tool with its owner, and where each plug-in came from."),
+    "agents": Entry("agents", "Show the agents with their tools, and the folder or file of each plug-in."),
+    "tools": Entry("tools", "List every tool with the agent that owns it, and the file of each plug-in."),
     "trust": Entry("trust", "Accept the settings and plug-ins of this folder: its sestet.yaml and .agents/."),
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),

@@ -72,7 +72,11 @@ def _load_module(package: str, folder: str, file: str, source: bytes | str) -> L
     if isinstance(source, str):
         return LoadedModule(file, problem=source)
     try:
-        module = import_module(f"{package}.{file.removesuffix('.py')}")
+        name = f"{package}.{file.removesuffix('.py')}"
+        module = import_module(name)
+        if not isinstance(cast("object", module), ModuleType):
+            del sys.modules[name]
+            return LoadedModule(file, problem="it replaced itself by a value that is not a module")
         # By its type alone: a value of a foreign class may fail when it is asked for its class.
         values = (value for value in vars(module).values() if issubclass(type(value), Tool))
         return LoadedModule(file, tuple(FileTool(tool, f"{folder}/{file}") for tool in values))
