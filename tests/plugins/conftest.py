@@ -1,5 +1,7 @@
 """A person's config directory, data directory and workspace, all in a temporary directory."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +30,14 @@ examples:
 ---
 You are the {name}.
 """
+
+
+@pytest.fixture(autouse=True)
+def _forget_modules() -> Iterator[None]:
+    """A test's odd plug-ins must not stay loaded for the tests that follow in this process."""
+    yield
+    for name in [name for name in sys.modules if name.startswith("_sestet_plugins.")]:
+        del sys.modules[name]
 
 
 class World(NamedTuple):
