@@ -156,6 +156,26 @@ def test_a_broken_plugin_is_named_by_every_view_and_the_rest_works(home: Home, c
     assert done.code == 1
 
 
+def test_a_warning_at_a_terminal_breaks_between_words(home: Home) -> None:
+    home.trusts_work = False
+    (home.work / ".agents" / "tools").mkdir(parents=True)
+    (home.work / ".agents" / "tools" / "planted.py").write_text("", encoding="utf-8")
+    with home.terminal("agents") as terminal:
+        seen = terminal.expect("orchestrator")
+    said = seen[seen.index("warning: ") :].rstrip().removesuffix("orchestrator")
+    assert "\n" in said
+    assert "'sestet trust' shows and accepts them" in " ".join(said.split())
+
+
+def test_a_conversation_calls_a_skipped_plugin_a_warning(home: Home) -> None:
+    broken = config(home) / "tools" / "broken.py"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("1 / 0\n", encoding="utf-8")
+    with home.terminal("chat") as terminal:
+        seen = terminal.expect("skipped: ZeroDivisionError")
+    assert f"warning:{broken}:" in "".join(seen.split())
+
+
 def test_a_line_of_the_doctor_continues_below_its_own_text(home: Home, call: Call) -> None:
     call("agents", "new", "poet")
     with home.terminal("doctor") as terminal:

@@ -3,6 +3,9 @@
 import asyncio
 import logging
 import os
+import shutil
+import sys
+import textwrap
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
@@ -41,7 +44,14 @@ def warn_once(text: str) -> None:
     """Print a warning on stderr, unless this command has printed it before."""
     if text not in _warned:
         _warned.add(text)
-        typer.echo(f"warning: {clean(text)}", err=True)
+        line = f"warning: {clean(text)}"
+        typer.echo(_wrapped(line) if sys.stderr.isatty() else line, err=True)
+
+
+def _wrapped(line: str) -> str:
+    """The line for a terminal: it breaks between words, and a path stays whole."""
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def has_warned(text: str) -> bool:

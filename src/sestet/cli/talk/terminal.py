@@ -34,7 +34,7 @@ def greet(talk: Talk) -> None:
         talk.note(SMALL, "yellow")
     for warning in talk.app.warnings:
         if not has_warned(warning):
-            talk.note(warning, "yellow")
+            talk.note(f"warning: {warning}", "yellow")
     talk.recall()
     print_unfinished(talk)
     talk.console.print()
