@@ -124,11 +124,11 @@ def test_without_a_terminal_nothing_is_accepted_unasked(fetched: Home) -> None:
 
 
 def test_the_command_asks_at_a_terminal_and_confirms_the_answer(fetched: Home) -> None:
-    for answer, told in (("n", "not accepted: Sestet ignores them"), ("y", "\naccepted\n")):
+    for answer, told in (("n", "not accepted: Sestet ignores them"), ("y", "accepted")):
         with fetched.terminal("trust") as terminal:
-            terminal.expect("accept all of this? [y/N]")
+            terminal.expect("accept all of this? [y/N]: ")
             terminal.say(answer)
-            terminal.expect(told)
+            assert terminal.expect(told).split() == [answer, *told.split()]
 
 
 def test_a_folder_that_changed_after_a_no_was_never_accepted(fetched: Home) -> None:
