@@ -1,7 +1,10 @@
 """The first conversation on a fresh machine, without a key: what a new person says, and is answered."""
 
+from sestet.agents import NAMES, room_names
 from tests.cli.program import Home
 
+#: No word of it names the librarian's work, so a specialist that joins the six may claim it.
+VAGUE = (("what do pancakes need?", "pancakes need buttermilk (note"),) if room_names() == NAMES else ()
 #: What is said, and what the answer has to hold.
 CONVERSATION = (
     ("hello", "Hello!"),
@@ -17,7 +20,8 @@ CONVERSATION = (
     ("remember that the wifi code is sunny-42", "Remembered: the wifi code is sunny-42"),
     ("what is the wifi code?", "On record is:\n- m3 "),
     ("save the fact that pancakes need buttermilk", "Saved: pancakes need buttermilk"),
-    ("what do pancakes need?", "pancakes need buttermilk (note"),
+    ("what do my notes say about pancakes?", "pancakes need buttermilk (knowledge"),
+    *VAGUE,
     ("save in the knowledge base that the office closes at six", "Saved: the office closes at six"),
     ("when does the office close? look it up in the knowledge base", "the office closes at six"),
     (
