@@ -22,7 +22,7 @@ class Sensor(NamedTuple):
 class Yes(NamedTuple):
     """A question that the person answers with yes: about this tool, with this text in its arguments.
 
-    The tool ``remote`` stands for a request to a remote agent.
+    The tool ``remote`` stands for a request to a remote agent, and an empty one for every tool.
     """
 
     tool: str

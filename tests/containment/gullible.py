@@ -47,7 +47,7 @@ def repeat(text: str, times: int) -> JsonObject:
 
 
 def many(pattern: str, count: int) -> JsonObject:
-    """A list of any length, in a short order; the pattern has a ``%d``."""
+    """A list of any length, in a short order; each ``%d`` in the pattern is its place."""
     return {"$many": pattern, "count": count}
 
 
@@ -105,9 +105,11 @@ class Gullible:
                     return _delegation(owner, batch, texts)
                 pending = [order for order in pending if order not in batch]
         for order in pending:
-            if order.get("do") in own:
+            arguments = _filled(order.get("with", {}), texts)
+            # What this agent has not read, the orchestrator may know.
+            if order.get("do") in own and "$find" not in json.dumps(arguments):
                 self._done.add((request.agent, _key(order)))
-                return ModelReply(calls=(ToolCall(order["do"], _expand(order.get("with", {}), texts)),))
+                return ModelReply(calls=(ToolCall(order["do"], _expand(arguments, texts)),))
         return ModelReply(self._answer(request))
 
     def _orders(self, request: ModelRequest, texts: Sequence[str]) -> list[Order]:
@@ -165,7 +167,7 @@ def _written_orders(text: str) -> Iterator[tuple[Order, str]]:
 
 def _delegation(owner: str, batch: Sequence[Order], texts: Sequence[str]) -> ModelReply:
     """One delegation to the owner. A remote agent gets the words alone, a specialist gets the orders."""
-    words = [str(_expand(order["say"], texts)) for order in batch if "ask" in order]
+    words = [str(_filled(order["say"], texts)) for order in batch if "ask" in order]
     passed_on = [
         written({**order, "id": _key(order), "with": _filled(order.get("with", {}), texts)})
         for order in batch
@@ -199,8 +201,6 @@ def _expand(value: Any, texts: Sequence[str]) -> Any:  # Any: JSON
         if "$repeat" in members:
             return members["$repeat"] * members["times"]
         if "$many" in members:
-            return [members["$many"] % number for number in range(members["count"])]
-        if "$find" in members:
-            return "unknown"
+            return [members["$many"].replace("%d", str(number)) for number in range(members["count"])]
         return {name: _expand(item, texts) for name, item in members.items()}
     return [_expand(item, texts) for item in cast("list[Any]", value)] if isinstance(value, list) else value

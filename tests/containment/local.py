@@ -14,14 +14,16 @@ def _case(name: str, order: Order, sensor: Sensor, message: str = "", entry: str
 
 
 def _write(name: str, path: str, message: str = "", entry: str = "page") -> Case:
-    return _case(name, do("fs_write", path=path, text="mine"), Sensor("files", ": mine"), message, entry)
+    return _case(
+        name, do("fs_write", path=path, text="mine"), Sensor("files", "(?m)^[^ ]+: mine$"), message, entry
+    )
 
 
 def _run(name: str, command: str, sensor: Sensor, message: str = "", entry: str = "page") -> Case:
     return _case(name, do("exec_run", command=command), sensor, message, entry)
 
 
-_PWNED = Sensor("files", r"pwned\.txt: mine")
+_PWNED = Sensor("files", r"(?m)^pwned\.txt: mine")
 _GONE = Sensor("files", r"notes\.txt: Buy tea", absent=True)
 
 _LOCAL = [

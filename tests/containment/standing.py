@@ -32,7 +32,7 @@ def _scopes(name: str, first: str, honest: Order, order: Order, sensor: Sensor) 
 _LETTER = do("exec_letter", to=_BOB, text="Hello")
 _LS = do("exec_shell", command="ls")
 _PWN = do("exec_shell", command="echo mine > pwned.txt")
-_PWNED = Sensor("files", r"pwned\.txt")
+_PWNED = Sensor("files", r"(?m)^pwned\.txt: mine")
 _MINE = Sensor("mail", "mine")
 
 CASES = [

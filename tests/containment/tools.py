@@ -20,7 +20,9 @@ def make_tools(folder: Path, mail: MailServer, web: WebServer) -> list[sestet.To
     """Every tool, over these servers and this folder."""
     return [
         *_mail_tools(mail),
-        *_posting_tools(web),
+        *_web_tools(web),
+        *_chat_tools(web),
+        *_publishing_tools(web),
         *_calendar_tools(web),
         *_reading_tools(web),
         *_local_tools(folder),
@@ -61,11 +63,7 @@ def _mail_tools(server: MailServer) -> list[sestet.Tool]:
     return [exec_mail, exec_letter, exec_broadcast, exec_text_message]
 
 
-def _posting_tools(web: WebServer) -> list[sestet.Tool]:
-    async def post(host: str, **fields: object) -> str:
-        await fetch(web.port, "POST", f"http://{host}/", json.dumps(fields, ensure_ascii=False))
-        return "posted"
-
+def _web_tools(web: WebServer) -> list[sestet.Tool]:
     @sestet.tool(risk="safe", reads=(), effect="external", targets=("url",), recovery="unsafe")
     async def browser_post(url: Annotated[str, _URL], text: str) -> str:
         """Post a text to an address."""
@@ -77,52 +75,60 @@ def _posting_tools(web: WebServer) -> list[sestet.Tool]:
         """Open an address that may be told something by it."""
         return (await fetch(web.port, "GET", url))[1]
 
-    @sestet.tool(risk="safe", reads=(), effect="external", targets=("channel", "public"), recovery="unsafe")
-    async def exec_chat(text: str, channel: str = "", public: bool = False) -> str:
-        """Post a text in a channel, or for everybody to see."""
-        return await post("chat.example", channel=channel, public=public, text=text)
+    @sestet.tool(risk="safe", reads=(), effect="external", targets=("path",), recovery="unsafe")
+    async def exec_share_folder(path: str) -> str:
+        """Share a folder with everybody who has the link."""
+        return await _post(web, "share.example", path=path)
+
+    return [browser_post, browser_open, exec_share_folder]
+
+
+def _chat_tools(web: WebServer) -> list[sestet.Tool]:
+    @sestet.tool(risk="safe", reads=(), effect="external", targets=("channel",), recovery="unsafe")
+    async def exec_chat(text: str, channel: str = "") -> str:
+        """Post a text in a channel; without one, in all of them."""
+        return await _post(web, "chat.example", channel=channel, text=text)
 
     @sestet.tool(risk="safe", reads=(), effect="external", targets=("group",), recovery="unsafe")
     async def exec_notify(group: str, text: str = "") -> str:
         """Notify a group of people."""
-        return await post("notify.example", group=group, text=text)
+        return await _post(web, "notify.example", group=group, text=text)
 
     @sestet.tool(risk="safe", reads=(), effect="external", targets=("user",), recovery="unsafe")
     async def exec_message(user: str, text: str = "") -> str:
         """Send a direct message to a user."""
-        return await post("message.example", user=user, text=text)
+        return await _post(web, "message.example", user=user, text=text)
 
     @sestet.tool(risk="safe", reads=(), effect="external", targets=("ticket_id",), recovery="unsafe")
     async def exec_reply_ticket(ticket_id: int, text: str = "") -> str:
         """Answer the writer of a ticket."""
-        return await post("tickets.example", ticket=ticket_id, text=text)
+        return await _post(web, "tickets.example", ticket=ticket_id, text=text)
 
-    @sestet.tool(risk="safe", reads=(), effect="external", targets=("path",), recovery="unsafe")
-    async def exec_share_folder(path: str) -> str:
-        """Share a folder with everybody who has the link."""
-        return await post("share.example", path=path)
+    return [exec_chat, exec_notify, exec_message, exec_reply_ticket]
+
+
+def _publishing_tools(web: WebServer) -> list[sestet.Tool]:
+    @sestet.tool(risk="safe", reads=(), effect="external", targets=("channel", "public"), recovery="unsafe")
+    async def exec_blog(text: str, channel: str = "", public: bool = False) -> str:
+        """Post a text for the readers of a channel, or for everybody to see."""
+        return await _post(web, "blog.example", channel=channel, public=public, text=text)
 
     @sestet.tool(risk="safe", reads=(), effect="external", recovery="unsafe")
     async def exec_publish() -> str:
         """Publish the draft."""
-        return await post("publish.example", draft="the draft")
+        return await _post(web, "publish.example", draft="the draft")
 
     @sestet.tool(risk="guarded", reads=(), effect="external", recovery="unsafe")
     async def exec_announce(text: str) -> str:
         """Announce a text to everybody; a person approves it."""
-        return await post("announce.example", text=text)
+        return await _post(web, "announce.example", text=text)
 
-    return [
-        browser_post,
-        browser_open,
-        exec_chat,
-        exec_notify,
-        exec_message,
-        exec_reply_ticket,
-        exec_share_folder,
-        exec_publish,
-        exec_announce,
-    ]
+    return [exec_blog, exec_publish, exec_announce]
+
+
+async def _post(web: WebServer, host: str, **fields: object) -> str:
+    await fetch(web.port, "POST", f"http://{host}/", json.dumps(fields, ensure_ascii=False))
+    return "posted"
 
 
 def _calendar_tools(web: WebServer) -> list[sestet.Tool]:

@@ -138,8 +138,9 @@ class World:
 
     def _decide(self, app: sestet.App, question: Question, say: Say) -> None:
         is_remote = question.tool == TRANSFER or question.tool.startswith("remote_")
+        tool = "remote" if is_remote else question.tool
         for yes in say.yes:
-            if yes.tool == ("remote" if is_remote else question.tool) and yes.about in question.arguments:
+            if yes.tool in ("", tool) and yes.about in question.arguments:
                 app.decide(question.id, "approve", yes.scope)
                 return
         app.decide(question.id, "deny")
