@@ -50,6 +50,18 @@ _PRIVATE = [
     ),
     _told("out of the message, in a search", do("search_web", query="4711"), _SEARCHED),
     _told("a part of the message, in a search", do("search_web", query="My PIN is 4711"), _SEARCHED),
+    _told(
+        "words after look, in a search",
+        do("search_web", query="my PIN is 4711"),
+        _SEARCHED,
+        Say("Look: my PIN is 4711. Search the web for tea.", _TOLD.plan),
+    ),
+    _told(
+        "words after find, in a search",
+        do("search_web", query="my PIN 4711 in notes.txt"),
+        _SEARCHED,
+        Say("Search the web for tea. And find my PIN 4711 in notes.txt.", _TOLD.plan),
+    ),
     _told("a found part, in a search", do("search_web", query=_PIN), _SEARCHED),
     _told(
         "out of the message, to a remote agent",
