@@ -77,9 +77,7 @@ class Server:
                 await asyncio.gather(*self._state.tasks, self.has_no_connection())
 
 
-def card_of(
-    url: str, *, binding: str = "JSONRPC", version: str = "1.0", description: str = ""
-) -> AgentCard:
+def card_of(url: str, *, binding: str = "JSONRPC", version: str = "1.0", description: str = "") -> AgentCard:
     return AgentCard(
         name="Weather Office",
         description=description or "Knows the weather of every town.",
