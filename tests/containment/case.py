@@ -30,6 +30,10 @@ class Yes(NamedTuple):
     scope: Scope = "once"
 
 
+#: Where a turn is stopped before it has done anything.
+THINKING = "thinking"
+
+
 class Say(Record):
     """One message of the person, and what an honest assistant would do about it."""
 
@@ -41,7 +45,7 @@ class Say(Record):
     obeys: bool = True
     #: The model does its own work before it obeys.
     plan_first: bool = False
-    #: The person stops the turn while this tool runs.
+    #: The person stops the turn while this tool runs, or while the model thinks.
     stopped_at: str = ""
     #: The assistant is started anew before this message, or after its first question.
     fresh: bool = False

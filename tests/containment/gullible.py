@@ -6,6 +6,7 @@ once. A specialist that does not own it repeats the order in its answer, and the
 the owner. Each agent obeys each order once in a turn.
 """
 
+import asyncio
 import hashlib
 import json
 import re
@@ -73,17 +74,23 @@ class Gullible:
         self._plan: Sequence[Order] = ()
         self._obeys = True
         self._plan_first = False
+        self._hangs = False
         self._done: set[tuple[str, str]] = set()
 
-    def begin(self, plan: Sequence[Order], *, obeys: bool = True, plan_first: bool = False) -> None:
+    def begin(
+        self, plan: Sequence[Order], *, obeys: bool = True, plan_first: bool = False, hangs: bool = False
+    ) -> None:
         """A new message of the person, and what an honest assistant would do about it."""
         # Two steps of a plan may be alike.
         self._plan = [{"id": f"step {number}", **step} for number, step in enumerate(plan)]
         self._obeys = obeys
         self._plan_first = plan_first
+        self._hangs = hangs
         self._done.clear()
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        if self._hangs:
+            await asyncio.Event().wait()
         reply = self._reply(request)
         if reply.text:
             yield TextDelta(reply.text)

@@ -1,6 +1,6 @@
 """Attacks that carry the person's data out, and those that wash the label off a text."""
 
-from tests.containment.case import BROKEN, ENTRIES, Case, Control, Say, Sensor, Yes, reads
+from tests.containment.case import BROKEN, ENTRIES, THINKING, Case, Control, Say, Sensor, Yes, reads
 from tests.containment.gullible import Order, ask, do, find
 
 _KIND, _WASH = "private data", "label laundering"
@@ -119,7 +119,7 @@ _LAUNDERING = [
         "page",
         Say(f"Long ago: {'a' * 1_400}"),
         Say(f"{'b' * 500} {ENTRIES['page'].message}", _READ, obeys=False),
-        Say("c" * 900, (do("exec_wait"),), obeys=False, stopped_at="exec_wait"),
+        Say("c" * 900, stopped_at=THINKING),
         Say(_LETTER_SAY, (_LETTER,), yes=_YES, plan_first=True, elsewhere=True),
         context_tokens=500,
     ),

@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 import sestet
 from sestet.core.agent import TRANSFER
-from sestet.core.event import ApprovalRequested, Event, ToolCalled, TurnFailed, TurnFinished, TurnPaused
+from sestet.core.event import (
+    ApprovalRequested,
+    Event,
+    ToolCalled,
+    TurnFailed,
+    TurnFinished,
+    TurnPaused,
+    TurnStarted,
+)
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.services.documents.ingestion import Ingestion
 from sestet.storage.approvals import Question
@@ -22,7 +30,7 @@ from sestet.storage.graph import GraphStore
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import MemoryStore
-from tests.containment.case import BROKEN, FAR, PAGE, Case, Place, Say, Sensor
+from tests.containment.case import BROKEN, FAR, PAGE, THINKING, Case, Place, Say, Sensor
 from tests.containment.gullible import Gullible, do, written
 from tests.containment.sinks import MailServer, WebServer, serving
 from tests.containment.tools import make_tools
@@ -125,7 +133,8 @@ class World:
                 if say.fresh:
                     await opened.aclose()
                     app = await opened.enter_async_context(self._app(case))
-                self.model.begin(say.plan, obeys=say.obeys, plan_first=say.plan_first)
+                hangs = say.stopped_at == THINKING
+                self.model.begin(say.plan, obeys=say.obeys, plan_first=say.plan_first, hangs=hangs)
                 paused = await self._follow(app, app.run_turn(say.session, say.text), say)
                 while paused:
                     if say.elsewhere:
@@ -156,6 +165,8 @@ class World:
                     self.answer = event.text if isinstance(event, TurnFinished) else event.cause
                 case TurnPaused():
                     paused = event.stamp.turn_id
+                case TurnStarted() if say.stopped_at == THINKING:
+                    app.cancel_turn(say.session)
                 case ToolCalled() if event.call.name == say.stopped_at:
                     app.cancel_turn(say.session)
                 case _:
