@@ -50,6 +50,8 @@ class TurnStarted(_Stamped):
 
     kind: ClassVar[Literal["turn_started"]] = "turn_started"
     text: str
+    #: False: the person did not write the text, for example because it came through a pipe.
+    mine: bool = True
 
 
 class MemoryRecalled(_Stamped):

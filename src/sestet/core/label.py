@@ -38,6 +38,8 @@ class Label(Record):
 
 #: The person's own words.
 CLEAN = Label()
+#: Text that came through a pipe, if the person did not say that it is theirs.
+PIPED = Label(untrusted=True, sources=("text from standard input",))
 
 
 class Origin(NamedTuple):

@@ -28,6 +28,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.text = ""
+        self.mine = True
         self.recalled: MemoryRecalled | None = None
         self.routed: RequestRouted | None = None
         self.last_seq = 0
@@ -82,7 +83,7 @@ def replay(events: Iterable[Event]) -> Replay:
         found.last_seq = max(found.last_seq, event.seq)
         match event:
             case TurnStarted():
-                found.text = event.text
+                found.text, found.mine = event.text, event.mine
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

@@ -20,7 +20,7 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.label import CLEAN, Label
+from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
 from sestet.runtime.fast_route import FastRoute, routed_call
@@ -71,13 +71,15 @@ class Runner:
         self._hooks = hooks
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
-    def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+    def run_turn(
+        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
+    ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
         require_usable(session_id, text)
         text = whole(text)
         return self._follow(
             session_id,
-            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask),
+            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask, mine=mine),
         )
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -88,14 +90,14 @@ class Runner:
     def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         self._require_open(row.id)
         past = replay(self._journal.events_of(row.id))
-        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past)
+        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past, past.mine)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self._locks.hold(session_id):
             turn = Turn(plan(), self._journal, self._limits)
             stamp = turn.stamp("user")
-            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
+            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text, mine=turn.mine))
             task = asyncio.create_task(self._conduct(turn))
             task.add_done_callback(lambda task: self._close(turn, task))
             self._running[turn.session_id] = (turn, task)
@@ -194,10 +196,12 @@ class Runner:
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
         past = self._history.before(turn.session_id, turn.number)
-        turn.user_words = f"{past.user_words}\n{turn.text}"
+        # Text that the person did not write must not use their earlier words either.
+        turn.user_words = f"{past.user_words}\n{turn.text}" if turn.mine else ""
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
         label = past.label | recalled.label if recalled else past.label
+        label = label if turn.mine else label | PIPED
         messages = [*past.messages, *memory, UserMessage(turn.text)]
         return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
 

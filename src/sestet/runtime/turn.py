@@ -56,6 +56,8 @@ class TurnPlan(Record):
     can_ask: bool = True
     id: str = ""
     replay: Replay = NOTHING_DONE
+    #: Whether the person wrote the text; if not, it is untrusted.
+    mine: bool = True
 
 
 def is_stopped_by(error: BaseException) -> bool:
@@ -84,8 +86,9 @@ class Turn:
         self.limits = limits
         self.resumed = bool(plan.id)
         self.replay = plan.replay
+        self.mine = plan.mine
         #: What the person wrote in the turns that the root agent is shown, this one included.
-        self.user_words = plan.text
+        self.user_words = self.own_text
         self.rounds = 0
         self.usage = Usage()
         #: Agents that rejected a request; this turn asks them no more.
@@ -109,6 +112,11 @@ class Turn:
         self._unwritten = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
+
+    @property
+    def own_text(self) -> str:
+        """The message, if the person wrote it."""
+        return self.text if self.mine else ""
 
     def stamp(self, author: str, delegation_id: str = "") -> Stamp:
         self._seq += 1
