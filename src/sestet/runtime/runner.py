@@ -27,14 +27,13 @@ from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
+from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan, require_usable
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
 
-_LONGEST_ID = 200
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
@@ -224,16 +223,6 @@ class Runner:
         if outcome.kind == "paused":
             return TurnPaused(stamp, tuple(turn.waiting_for))
         return _failed(stamp, outcome.kind, outcome.cause or outcome.kind, run.label)
-
-
-def require_usable(session_id: str, text: str) -> None:
-    """Refuse an unusable session name and an empty message."""
-    if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
-        raise PersonError(
-            f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
-        )
-    if not text.strip():
-        raise PersonError("the message is empty")
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

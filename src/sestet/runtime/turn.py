@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
-from sestet.core.errors import LimitError, StorageError
+from sestet.core.errors import LimitError, PersonError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
@@ -19,6 +19,7 @@ from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
 EventT = TypeVar("EventT", bound=Event)
+_LONGEST_ID = 200
 
 
 class Limits(Record):
@@ -58,6 +59,16 @@ class TurnPlan(Record):
     replay: Replay = NOTHING_DONE
     #: Whether the person wrote the text; if not, it is untrusted.
     mine: bool = True
+
+
+def require_usable(session_id: str, text: str) -> None:
+    """Refuse an unusable session name and an empty message."""
+    if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
+        raise PersonError(
+            f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
+        )
+    if not text.strip():
+        raise PersonError("the message is empty")
 
 
 def is_stopped_by(error: BaseException) -> bool:
