@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import PersonError
+from sestet.core.event import Stamp, TurnStarted
 from sestet.core.label import CLEAN, Label, Origin
+from sestet.services.forgetting import Forgetting
 from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, describe_item, export_lines, import_lines
 from sestet.storage.database import Database
+from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore, ReflectionSources
 
@@ -166,3 +169,16 @@ def test_a_file_changes_nothing_about_rows_that_it_only_repeats(database: Databa
 
     assert memories.latest(9) == before
     assert len(observations.uncovered(untrusted=False)) == 1
+
+
+def test_a_file_links_its_rows_with_no_turn_of_the_person(database: Database) -> None:
+    journal, observations = Journal(database), ObservationStore(database)
+    journal.append(TurnStarted(Stamp("s", "t", 1, "user", "", 1.0), "I planted a tree"))
+    observations.add_observation("planted a tree", Origin("s", "t", CLEAN))
+    line = json.dumps({**GOOD, "session": "s", "turn": "t"})
+
+    import_lines(database, [line])
+    done = Forgetting(database).forget("m1")
+
+    assert (done.with_it, done.still_said) == ((), False)
+    assert len(observations.observations(9)) == 1

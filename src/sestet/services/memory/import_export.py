@@ -98,9 +98,12 @@ def import_lines(database: Database, lines: Iterable[str], *, mine: bool = False
 
 
 def _doubted(item: MemoryItem) -> MemoryItem:
-    """A row of a file that anybody may have written."""
+    """A row of a file that anybody may have written.
+
+    It belongs to no turn: forgetting it would take the person's observations of that turn along.
+    """
     label = Label(untrusted=True, private=item.label.private, sources=(_FILE, *item.label.sources))
-    return replace(item, label=label, made_by="import")
+    return replace(item, label=label, made_by="import", session_id="", turn_id="")
 
 
 def _known(items: Iterable[MemoryItem], rows: Iterable[MemoryItem]) -> dict[str, int]:
