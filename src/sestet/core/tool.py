@@ -32,7 +32,7 @@ from sestet.core.schema import (
 
 Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
 Reads: TypeAlias = Literal["untrusted", "private"]
-Effect: TypeAlias = Literal["none", "local", "external", "money"]
+Effect: TypeAlias = Literal["none", "store", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))

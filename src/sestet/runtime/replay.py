@@ -22,6 +22,8 @@ from sestet.core.event import (
     TurnStarted,
 )
 
+_ACTS = (MemoryRecalled, ToolCalled, ToolFinished, DelegationFinished)
+
 
 class Replay:
     """Finished work by the place where it happened."""
@@ -46,6 +48,8 @@ class Replay:
         self.questions: dict[str, ApprovalRequested] = {}
         # By approval id.
         self.decided: set[str] = set()
+        #: The events that tell the effects of the turn, and what its tools have read.
+        self.acts: list[Event] = []
 
     def next_reply(self, delegation_id: str) -> ModelCalled | None:
         """The next recorded reply of one agent's run, each once."""
@@ -80,6 +84,8 @@ def replay(events: Iterable[Event]) -> Replay:
     found = Replay()
     for event in events:
         found.last_seq = max(found.last_seq, event.seq)
+        if isinstance(event, _ACTS):
+            found.acts.append(event)
         match event:
             case TurnStarted():
                 found.text = event.text
