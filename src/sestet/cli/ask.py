@@ -34,7 +34,7 @@ def ask(
         ),
     ] = False,
 ) -> None:
-    """Ask one thing. Only the answer goes to stdout; who is working, to stderr."""
+    """Ask one thing. Only the answer goes to stdout; who is working and what was changed, to stderr."""
     text = sys.stdin.read() if message == ["-"] else " ".join(message)
     if not text.strip():
         raise typer.BadParameter("the message is empty")
