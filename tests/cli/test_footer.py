@@ -15,7 +15,7 @@ from sestet.cli.show.history import print_turns
 from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import answer_plainly, follow_turn
-from sestet.core.event import Claim, Effects, Event, Stamp, TurnCancelled, TurnFinished
+from sestet.core.event import Claim, Effects, Event, Stamp, TurnCancelled, TurnFinished, TurnPaused
 from sestet.core.label import CLEAN
 from sestet.core.model import Usage
 from sestet.core.record import replace
@@ -56,6 +56,7 @@ def finished(effects: Effects | None, text: str = "x") -> TurnFinished:
 def test_the_line_names_only_what_happened(effects: Effects | None, line: str) -> None:
     assert effects_text(finished(effects)) == line
     assert effects_text(TurnCancelled(STAMP, effects)) == line
+    assert effects_text(TurnPaused(STAMP, ("q",), effects)) == (line and f"so far {line}")
 
 
 @pytest.mark.parametrize(

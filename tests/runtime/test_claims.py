@@ -46,6 +46,11 @@ CLAIMS: tuple[tuple[str, str, Claim], ...] = (
     ("tell Bob I am late", "I emailed Bob that you are late.", "sent"),
     ("post this on the forum", "Your message has been posted.", "sent"),
     ("send Bob the report", "Sent!", "sent"),
+    ("send Bob the plan", "I've sent the plan to Bob.", "sent"),
+    ("keep the summary", "I saved the summary.", "changed"),
+    ("create report.md", "File report.md created successfully.", "changed"),
+    ("order a pizza", "Your pizza has been ordered!", "changed"),
+    ("pay 5 dollars to Bob", "The payment of 5 dollars has been sent to Bob.", "sent"),
     ("I could use help", "I could not find Bob's number, but I sent him an email.", "sent"),
     ("no problem, mail him", "No problem, I mailed him the file.", "sent"),
     ("pay the invoice of 20 euros", "I paid the invoice of 20 euros.", "paid"),
@@ -98,6 +103,11 @@ REPORTS = (
     ("search my notes", "I searched your notes and found two hits; one was saved in May."),
     ("can you send mail?", "Not yet. When I have sent a mail, you will see it below."),
     ("which files are deleted?", "I found three deleted files and one that was renamed."),
+    ("summarise my week", "You sent three mails, deleted two files and booked a flight."),
+    ("plan my trip", "I've scheduled three days in Rome and added a museum."),
+    ("help me", "I made a plan to fix the server."),
+    ("set x = 3 and solve", "I set x to 3, so y is 5."),
+    ("tell me about it", "I added 2 and 3: the sum is 5."),
     ("ask the specialist", "I sent your request to the specialist: it says no."),
 )
 

@@ -4,6 +4,8 @@ import asyncio
 from typing import get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from sestet.core.errors import ToolError
 from sestet.core.event import (
@@ -20,6 +22,7 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN
 from sestet.core.message import ToolCall
+from sestet.core.record import as_dict
 from sestet.core.schema import object_schema
 from sestet.core.tool import Effect, Tool, tool
 from sestet.models.scripted import ScriptedModel
@@ -168,6 +171,23 @@ def test_every_effect_but_none_is_told_under_one_word(effect: Effect) -> None:
     found = effects_of([intent(effect, "c1", "a"), result("c1", "ok")])
     told = {"none": NOTHING, "external": Effects(sent=("a",)), "money": Effects(paid=("a",))}
     assert found == told.get(effect, Effects(changed=("a",)))
+
+
+OUTCOMES = ("ok", "error", "refused", "denied", "in_doubt", "")
+
+
+@given(st.lists(st.tuples(st.sampled_from(get_args(Effect)), st.sampled_from(OUTCOMES))))
+def test_every_call_with_an_effect_is_told_in_exactly_one_list(calls: list[tuple[Effect, str]]) -> None:
+    events: list[Event] = [intent(effect, f"c{n}", f"t{n}") for n, (effect, _) in enumerate(calls)]
+    events += [result(f"c{n}", outcome) for n, (_, outcome) in enumerate(calls) if outcome]
+    found = effects_of(events)
+    assert found is not None
+    told = [name for names in as_dict(found).values() for name in names]
+    assert sorted(told) == sorted(f"t{n}" for n, (effect, _) in enumerate(calls) if effect != "none")
+    done = {*found.changed, *found.sent, *found.paid}
+    assert done == {
+        f"t{n}" for n, (effect, outcome) in enumerate(calls) if effect != "none" and outcome == "ok"
+    }
 
 
 def test_each_thing_is_named_once_however_often_it_changed() -> None:

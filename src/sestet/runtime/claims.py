@@ -16,6 +16,14 @@ from sestet.core.event import Claim, Effects
 #: and of each text that was read.
 _LOOKED_AT, _CANDIDATES, _AROUND, _READ = 4_000, 20, 200, 100_000
 
+#: Words, and works made of words: to change them is no effect outside the answer.
+_WORDS = (
+    r"\b(?:paragraphs?|sentences?|words?|lines?|commas?|sections?|phrases?|wording|typos?|headings?|drafts?"
+    r"|poem|essay|story|summary|overview|plan|outline|search|query|check|analysis|comparison|mistakes?"
+    r"|list\s+by|in\s+order)\b"
+)
+_WORDS_AND_LETTERS = rf"{_WORDS}|\b(?:e?-?mails?|letters?|messages?|repl(?:y|ies)|texts?)\b"
+
 
 class _Verbs(NamedTuple):
     """Verbs of one meaning: ``delete:deleted``, with every past form."""
@@ -24,6 +32,8 @@ class _Verbs(NamedTuple):
     #: "I …" is a claim by itself, or only if the person asked for it, or only with a thing that it changes.
     needs: Literal["nothing", "request", "thing"]
     forms: str
+    #: The words that these verbs may edit in the answer itself, as in "I removed the second sentence".
+    edits: str = ""
 
 
 _VERBS = (
@@ -32,24 +42,29 @@ _VERBS = (
         "nothing",
         "delete:deleted erase:erased wipe:wiped trash:trashed purge:purged remove:removed discard:discarded "
         "uninstall:uninstalled unsubscribe:unsubscribed",
+        _WORDS,
     ),
     _Verbs("changed", "nothing", "rename:renamed archive:archived install:installed download:downloaded"),
     _Verbs("changed", "nothing", "book:booked reserve:reserved cancel:cancelled,canceled"),
     _Verbs("changed", "nothing", "save:saved store:stored memorize:memorized memorise:memorised"),
     _Verbs("changed", "request", "remember:remembered note:noted record:recorded"),
-    _Verbs("changed", "thing", "move:moved copy:copied"),
+    _Verbs("changed", "thing", "move:moved copy:copied", _WORDS_AND_LETTERS),
     _Verbs(
-        "changed", "thing", "create:created make:made write:written,wrote add:added append:appended put:put"
+        "changed",
+        "thing",
+        "create:created make:made write:written,wrote add:added append:appended put:put",
+        _WORDS_AND_LETTERS,
     ),
     _Verbs(
         "changed",
         "thing",
         "update:updated change:changed edit:edited modify:modified replace:replaced set:set fix:fixed "
         "correct:corrected overwrite:overwritten,overwrote enable:enabled disable:disabled",
+        _WORDS_AND_LETTERS,
     ),
-    _Verbs("changed", "thing", "run:run,ran execute:executed restart:restarted"),
-    _Verbs("changed", "thing", "schedule:scheduled"),
-    _Verbs("changed", "request", "order:ordered register:registered subscribe:subscribed"),
+    _Verbs("changed", "thing", "run:run,ran execute:executed restart:restarted", _WORDS_AND_LETTERS),
+    _Verbs("changed", "thing", "schedule:scheduled", _WORDS_AND_LETTERS),
+    _Verbs("changed", "request", "order:ordered register:registered subscribe:subscribed", _WORDS),
     _Verbs(
         "sent",
         "nothing",
@@ -110,12 +125,6 @@ _THING = (
     r"|phone\s+number|password|address|scripts?|commands?|tests?|servers?|services?|process|program|invoice"
     r"|alarm|timer|repository|branch|subscription|to\s+(?:your|my|the|our)\s[\w ]{0,20}list)\b"
 )
-#: Words, and works made of words: to change them is no effect outside the answer.
-_WORDS = (
-    r"\b(?:paragraphs?|sentences?|words?|lines?|commas?|sections?|phrases?|wording|typos?|headings?|drafts?"
-    r"|poem|essay|story|summary|overview|plan|outline|search|query|check|analysis|comparison|mistakes?|list\s+by|in\s+order)\b"
-)
-_LETTERS = r"\b(?:e?-?mails?|letters?|messages?|repl(?:y|ies)|texts?)\b"
 _HAND_OVER = r"\b(?:specialists?|agents?|colleagues?|your\s+(?:request|question))\b"
 #: The rest of such a clause did not happen, or is what somebody else said.
 _UNREAL = (
@@ -239,8 +248,9 @@ def _is_effect(verbs: _Verbs, rest: str, *, asked: bool) -> bool:
     """Whether a verb with the rest of its sentence is about more than words."""
     files = [match["before"] for match in re.finditer(_FILE, rest)]
     into_file = any(before in _INTO for before in files)
-    words = (_WORDS, _LETTERS) if verbs.needs == "thing" else (_WORDS,)
-    if re.search(_HAND_OVER, rest) or (not into_file and any(re.search(each, rest) for each in words)):
+    if verbs.kind == "sent" and re.search(_HAND_OVER, rest):
+        return False
+    if verbs.edits and not into_file and re.search(verbs.edits, rest):
         return False
     if verbs.needs != "thing":
         return asked or verbs.needs == "nothing"

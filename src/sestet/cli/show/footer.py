@@ -2,7 +2,7 @@
 
 from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.turn_summary import End
-from sestet.core.event import TurnFinished
+from sestet.core.event import TurnFinished, TurnPaused
 
 #: How many items of each kind are named, and how many characters of each.
 _MOST_NAMED, _WIDTH = 4, 60
@@ -23,7 +23,8 @@ def effects_text(end: End) -> str:
     told = [
         f"{word}: {_named(items)}" for field, word in _WORDS.items() if (items := getattr(end.effects, field))
     ]
-    return " · ".join(told) or "changed: nothing"
+    line = " · ".join(told) or "changed: nothing"
+    return f"so far {line}" if isinstance(end, TurnPaused) else line
 
 
 def _named(items: tuple[str, ...]) -> str:
