@@ -231,7 +231,7 @@ async def find_elsewhere(name: str) -> str | None:
     ("declared", "mistake"),
     [
         ({"risk": "low"}, "'low' is none of safe, guarded, dangerous"),
-        ({"effect": "outside"}, "'outside' is none of none, local, external, money"),
+        ({"effect": "outside"}, "'outside' is none of none, store, local, external, money"),
         ({"recovery": "never"}, "'never' is none of pure, keyed, probe, unsafe"),
         ({"reads": ("secret",)}, "reads must be a tuple of untrusted, private"),
         ({"reads": "private"}, "reads must be a tuple of untrusted, private"),
