@@ -40,6 +40,7 @@ from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.forgettings import Forgettings
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
@@ -77,6 +78,7 @@ class App:
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self._database = database
+        self._has_traces = Forgettings(database).has_traces()
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
         self._policy = policy_of(settings, names if additions.model is None else ())
         cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
@@ -139,6 +141,8 @@ class App:
     def wake(self) -> None:
         """Start the background work, if there is any."""
         self.background.wake()
+        if self._has_traces:
+            self.background.wipe()
         if self.embedding:
             self.embedding.wake()
 

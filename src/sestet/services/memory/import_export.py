@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from sestet.core.errors import PersonError
 from sestet.core.label import Label, Origin
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue, find_problems, object_schema
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, Sort, is_storable, split_id
 from sestet.storage.database import Database
@@ -80,6 +81,9 @@ def import_lines(database: Database, lines: Iterable[str]) -> Imported:
     numbers = _known(items, catalog.items(_EVERYTHING))
     new = [item for item in items if item.id not in numbers]
     with database.transaction():
+        # A turn that forgetting has ended takes no further rows; the person adds this one anew.
+        ended = database.execute("SELECT turn_id FROM forgotten_turns WHERE ended")
+        new = [item if (item.turn_id,) not in ended else replace(item, turn_id="") for item in new]
         for item in new:
             numbers[item.id] = _add(catalog, item, numbers)
             database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))

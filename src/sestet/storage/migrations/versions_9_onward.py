@@ -4,6 +4,20 @@
 
 from sestet.storage.migrations.versions_1_to_8 import kept_in_passages
 
+#: The tables that a turn writes to, each with the column ``turn_id``.
+_WRITTEN_BY_TURNS = ("events", "memories", "observations", "knowledge_versions", "learnings", "triples")
+
+
+def refused_after_forgetting(table: str) -> str:
+    """A trigger that refuses further rows of a turn that forgetting has ended."""
+    return f"""
+    CREATE TRIGGER {table}_of_forgotten_turns BEFORE INSERT ON {table}
+    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+    """
+
+
 VERSIONS_9_ONWARD: tuple[str, ...] = (
     # 9: versions and tags of knowledge, lessons, and the full-text index of past turns
     """
@@ -292,4 +306,16 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     + kept_in_passages(
         "reflections", "''", "text", "iif(session_id = '', 'several sessions', 'session ' || session_id)"
     ),
+    # 13: when something was forgotten, and whether its traces are wiped; a turn that forgetting has ended
+    # writes nothing more, whichever process runs it. The words themselves are kept nowhere.
+    """
+    CREATE TABLE forgettings (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        at REAL NOT NULL,
+        wiped INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
+    ALTER TABLE forgotten_turns ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
+    """
+    + "".join(map(refused_after_forgetting, _WRITTEN_BY_TURNS)),
 )
