@@ -1,7 +1,7 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,16 +19,16 @@ from sestet.assembly import (
     policy_of,
     prompt_profile,
     recall_hook,
+    require_agents,
     settings_of,
     with_plugins,
 )
 from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
-from sestet.core.errors import ConfigError, PersonError
+from sestet.core.errors import PersonError
 from sestet.core.event import Event
 from sestet.core.label import card_label
 from sestet.core.model import Model
-from sestet.core.schema import suggest
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
@@ -70,7 +70,7 @@ class App:
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
         self.root = self._build_root(peers.peers if peers else ())
         known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
-        _require_agents(settings.agents, known)
+        require_agents(settings.agents, known)
         self.models = Models(settings, self.root, self.specs, additions.model)
         self.remote_warnings = peers.warnings if peers else ()
         self.warnings = (*_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
@@ -238,14 +238,6 @@ async def open(
 
 def _directory(home: Path | str | None) -> Path:
     return Path(home).expanduser() if home else data_directory()
-
-
-def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
-    problems = [
-        f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
-    ]
-    if problems:
-        raise ConfigError(problems)
 
 
 def _warnings(unmatched: tuple[Tool, ...]) -> tuple[str, ...]:

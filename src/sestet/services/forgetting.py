@@ -75,7 +75,7 @@ class Forgetting:
         self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
     ) -> ForgottenMemory:
         words, turns = SaidWords(text), self._turns_of(item) if item else []
-        with self._database.transaction():
+        with self._database.transaction(sync=True):
             self._forgettings.add()
             # A turn that is observed later would bring the words back.
             unwanted = {*turns, asked_in, *self._redaction.unobserved_with(words)}
@@ -192,7 +192,7 @@ def forget_entries(database: Database, unwanted: UnwantedEntries) -> ForgottenEn
     """Remove entries with history, passages and vectors, and wipe the deleted text from the file."""
     names: list[str] = []
     forgettings = Forgettings(database)
-    with database.transaction():
+    with database.transaction(sync=True):
         if unwanted.key and KnowledgeStore(database).forget(unwanted.key):
             names.append(unwanted.key)
         if unwanted.learning is not None and LearningStore(database).forget(unwanted.learning):
