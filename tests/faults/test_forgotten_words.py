@@ -18,13 +18,14 @@ from sestet.core.event import Event, TurnCancelled, TurnFinished, TurnPaused
 from sestet.core.label import CLEAN, Origin
 from sestet.core.message import AssistantMessage, ToolCall, UserMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest
-from sestet.services.forgetting import Forgetting
+from sestet.services.forgetting import UNWIPED, Forgetting
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from tests.faults.opened import TURNS_ALONE, read_all, read_into
-from tests.faults.watched import Death, DeathAtEvent, When, watched_connections
+from tests.faults.test_bad_files import file_system
+from tests.faults.watched import Death, DeathAtEvent, watched_connections
 from tests.services.memory.conversation import say
 
 SECRET = "zanzibar7731"
@@ -241,26 +242,28 @@ async def test_the_next_assistant_finishes_a_wipe_that_was_killed(tmp_path: Path
 
 
 def test_on_a_full_disk_forgetting_names_the_reason_and_the_next_one_wipes(tmp_path: Path) -> None:
-    def fail(when: When, sql: str, parameters: object) -> None:
-        if when == "before" and sql == "VACUUM":
-            (pages,) = connections[-1].execute("PRAGMA page_count").fetchone()
-            connections[-1].execute(f"PRAGMA max_page_count = {pages}")
-            # Rows that the copy has no room for.
-            connections[-1].execute("CREATE TABLE filler (text)")
-            connections[-1].execute("INSERT INTO filler VALUES (zeroblob(10000000))")
+    with file_system(tmp_path / "disk") as disk:
+        database = Database(disk.path / FILE_NAME)
+        memories, forgetting = MemoryStore(database), Forgetting(database)
+        memories.add(FACT, Origin("s1", "t", CLEAN))
+        for number in range(700):
+            memories.add(f"fact {number}: {'x' * 500}", Origin("s1", "t", CLEAN))
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # Room to delete the rows, but not to write the file again.
+        (disk.path / "room").write_bytes(bytes(400_000))
+        disk.fill()
+        (disk.path / "room").unlink()
 
-    with watched_connections(fail) as connections:
-        database = Database(tmp_path / FILE_NAME)
-        MemoryStore(database).add(FACT, Origin("s1", "t", CLEAN))
-        forgetting = Forgetting(database)
         forgetting.forget("m1", everywhere=True)
+
         assert forgetting.wipe() == "no_room"
+        assert "the disk is full" in UNWIPED["no_room"]
         assert Forgettings(database).has_traces()
         database.close()
-
-    again = sestet_command(tmp_path, "memory", "forget", "m1")
-    assert "m1: already forgotten" in again.stderr
-    assert files_with(tmp_path, SECRET) == []
+        disk.free()
+        again = sestet_command(disk.path, "memory", "forget", "m1")
+        assert "m1: already forgotten" in again.stderr
+        assert files_with(disk.path, SECRET) == []
 
 
 async def test_a_paused_turn_that_was_ended_asks_nothing_any_more(tmp_path: Path) -> None:

@@ -19,10 +19,15 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Origin
 from sestet.core.message import ToolCall
+from sestet.models.scripted import ScriptedModel
+from sestet.services.extraction import Extraction
 from sestet.services.forgetting import Forgetting
+from sestet.services.memory.catalog import MemoryCatalog
+from sestet.services.memory.import_export import export_lines, import_lines
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
-from sestet.storage.graph import GraphStore
+from sestet.storage.extractions import ExtractionStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
@@ -226,6 +231,33 @@ def test_a_turn_that_forgets_what_was_told_in_it_goes_on(database: Database) -> 
     MemoryStore(database).add("I like tea", Origin("s1", turn_id, CLEAN))
 
 
+async def test_other_facts_of_a_turn_that_was_ended_are_kept_read_and_imported(database: Database) -> None:
+    turn_id = begin(database, f"Remember that {FACT}, and that Ada is related to Bob")
+    for text in (FACT, "Ada is related to Bob"):
+        MemoryStore(database).add(text, Origin("s1", turn_id, CLEAN))
+    exported = list(export_lines(MemoryCatalog(database)))
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    model = ScriptedModel({"librarian": ['[["Ada", "related_to", "Bob"]]']})
+    graph = GraphStore(database)
+    await Extraction(ExtractionStore(database, graph), Predicates(), "on", model).read_all()
+    assert [fact.subject for fact in graph.latest(9)] == ["Ada"]
+    # An import is the person's own wish.
+    assert import_lines(database, exported).added == 1
+    assert {row.text for row in MemoryStore(database).latest(9)} == {FACT, "Ada is related to Bob"}
+
+
+def test_everywhere_leaves_what_is_said_of_others(database: Database) -> None:
+    MemoryStore(database).add("I like tea", Origin("", "", CLEAN))
+    turn_id = say(database, "My parents? They like tea", session_id="s2")
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    (told,) = (event for event in Journal(database).events_of(turn_id) if isinstance(event, TurnStarted))
+    assert told.text == "My parents? They like tea"
+
+
 def test_everywhere_covers_titles_that_were_cut_off_in_the_middle_of_the_words(database: Database) -> None:
     long = "I keep the spare key of the cellar door below the third flower pot on the left"
     turn_id = say(database, f"By the way: {long}", session_id="s2")
@@ -269,7 +301,7 @@ def test_everywhere_removes_what_was_saved_of_it_in_the_same_turn_and_leaves_the
     [
         ("my wifi code is zanzibar", "Your wifi code is zanzibar."),
         ("I am allergic to nuts", "So you are allergic to nuts!"),
-        ("I love my sister Ada", "The person love their sister Ada"),
+        ("I love my sister Ada", "You love your sister Ada"),
     ],
 )
 def test_everywhere_finds_the_words_as_they_are_said_back(database: Database, fact: str, reply: str) -> None:

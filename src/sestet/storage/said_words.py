@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from sestet.core.schema import JsonValue
 
 FORGOTTEN = "[forgotten]"
-#: What the person says of themselves, and how others say it back to them or about them.
+#: What the person says of themselves, and how it is said back to them or about them.
 _PERSONS = {
-    "i": ("you", "they", "the person", "the user"),
-    "i'm": ("you're", "you are", "they are", "the person is", "the user is", "I am"),
-    "i've": ("you've", "you have", "they have", "the person has", "the user has", "I have"),
+    "i": ("you", "the person", "the user"),
+    "i'm": ("I am", "you're", "you are", "the person is", "the user is"),
+    "i've": ("I have", "you've", "you have", "the person has", "the user has"),
     "am": ("are", "is"),
-    "my": ("your", "their", "the person's", "the user's"),
-    "me": ("you", "them", "the person", "the user"),
-    "mine": ("yours", "theirs"),
+    "my": ("your", "the person's", "the user's"),
+    "me": ("you", "the person", "the user"),
+    "mine": ("yours",),
 }
 
 

@@ -419,27 +419,27 @@ CREATE TABLE forgettings (
     ) STRICT;
 CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
 CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 CREATE TRIGGER memories_of_forgotten_turns BEFORE INSERT ON memories
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 CREATE TRIGGER observations_of_forgotten_turns BEFORE INSERT ON observations
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 CREATE TRIGGER knowledge_versions_of_forgotten_turns BEFORE INSERT ON knowledge_versions
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 CREATE TRIGGER learnings_of_forgotten_turns BEFORE INSERT ON learnings
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 CREATE TRIGGER triples_of_forgotten_turns BEFORE INSERT ON triples
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN new.collection = '' AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -4,15 +4,23 @@
 
 from sestet.storage.migrations.versions_1_to_8 import kept_in_passages
 
-#: The tables that a turn writes to, each with the column ``turn_id``.
-_WRITTEN_BY_TURNS = ("events", "memories", "observations", "knowledge_versions", "learnings", "triples")
+#: The tables that a turn writes to, each with the column ``turn_id``, and which of their rows a turn writes.
+#: A graph fact with a collection was read from a row that stays, perhaps after its turn was ended.
+_WRITTEN_BY_TURNS = {
+    "events": "true",
+    "memories": "true",
+    "observations": "true",
+    "knowledge_versions": "true",
+    "learnings": "true",
+    "triples": "new.collection = ''",
+}
 
 
-def refused_after_forgetting(table: str) -> str:
+def refused_after_forgetting(table: str, rows: str) -> str:
     """A trigger that refuses further rows of a turn that forgetting has ended."""
     return f"""
     CREATE TRIGGER {table}_of_forgotten_turns BEFORE INSERT ON {table}
-    WHEN EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+    WHEN {rows} AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
     """
@@ -317,5 +325,5 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
     ALTER TABLE forgotten_turns ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
     """
-    + "".join(map(refused_after_forgetting, _WRITTEN_BY_TURNS)),
+    + "".join(refused_after_forgetting(table, rows) for table, rows in _WRITTEN_BY_TURNS.items()),
 )
