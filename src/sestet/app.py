@@ -1,7 +1,7 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -19,16 +19,16 @@ from sestet.assembly import (
     policy_of,
     prompt_profile,
     recall_hook,
+    require_agents,
     settings_of,
     with_plugins,
 )
 from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
-from sestet.core.errors import ConfigError, PersonError
+from sestet.core.errors import PersonError
 from sestet.core.event import Event
 from sestet.core.label import card_label
 from sestet.core.model import Model
-from sestet.core.schema import suggest
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
@@ -41,6 +41,7 @@ from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.forgettings import Forgettings
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
@@ -70,7 +71,7 @@ class App:
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
         self.root = self._build_root(peers.peers if peers else ())
         known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
-        _require_agents(settings.agents, known)
+        require_agents(settings.agents, known)
         self.models = Models(settings, self.root, self.specs, additions.model)
         self.remote_warnings = peers.warnings if peers else ()
         self.warnings = (*_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
@@ -78,6 +79,7 @@ class App:
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self._database = database
+        self._has_traces = Forgettings(database).has_traces()
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
         self._policy = policy_of(settings, names if additions.model is None else ())
         cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
@@ -143,6 +145,8 @@ class App:
     def wake(self) -> None:
         """Start the background work, if there is any."""
         self.background.wake()
+        if self._has_traces:
+            self.background.wipe()
         if self.embedding:
             self.embedding.wake()
 
@@ -238,14 +242,6 @@ async def open(
 
 def _directory(home: Path | str | None) -> Path:
     return Path(home).expanduser() if home else data_directory()
-
-
-def _require_agents(named: Iterable[str], known: Sequence[str]) -> None:
-    problems = [
-        f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
-    ]
-    if problems:
-        raise ConfigError(problems)
 
 
 def _warnings(unmatched: tuple[Tool, ...]) -> tuple[str, ...]:

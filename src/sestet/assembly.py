@@ -10,6 +10,7 @@ from sestet.core.agent import Agent, AgentSpec, normalise_name
 from sestet.core.errors import ConfigError, DefinitionError
 from sestet.core.model import Model
 from sestet.core.record import Record, replace
+from sestet.core.schema import suggest
 from sestet.core.tool import CallInfo, Tool
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
@@ -214,3 +215,12 @@ def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | N
     if wanted == "off" or not models.is_real(root.name):
         return None
     return FastRoute(lambda: models.router, only_measured=wanted == "auto")
+
+
+def require_agents(named: Iterable[str], known: Sequence[str]) -> None:
+    """Refuse settings for an agent that does not exist."""
+    problems = [
+        f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
+    ]
+    if problems:
+        raise ConfigError(problems)

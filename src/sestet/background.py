@@ -1,4 +1,9 @@
-"""Background work of an assistant: extract facts, observe, reflect. Created when it is first needed."""
+"""Background work of an assistant: extract facts, observe, reflect, wipe. Created when it is first needed."""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Literal
 
 from sestet.config import Settings
 from sestet.core.model import Model
@@ -11,8 +16,14 @@ from sestet.services.memory.writers import ModelWriter, RuleWriter
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.extractions import ExtractionStore
+from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.locks import SessionLocks
+
+_log = logging.getLogger(__name__)
+
+#: Other writers wait while a file is rewritten; a larger one is left to commands that the person waits for.
+_LARGE = 100_000_000
 
 
 class Background:
@@ -22,6 +33,7 @@ class Background:
         self.extraction = _extraction(settings, database, models)
         self._observer = _observer(settings, database, locks, models)
         self._reader = Worker("extraction", self.extraction.step) if self.extraction else None
+        self._wiper = Worker("wipe", lambda: _wipe(database.path))
 
     def wake(self) -> None:
         """Look for work."""
@@ -36,12 +48,36 @@ class Background:
             self._observer.after_turn(session_id)
         self.wake()
 
+    def wipe(self) -> None:
+        """Wipe the traces of what was forgotten, which an earlier process has left."""
+        self._wiper.wake()
+
     async def close(self) -> None:
         """Wait for the current steps and take no further ones."""
+        await self._wiper.close()
         if self._observer:
             await self._observer.close()
         if self._reader:
             await self._reader.close()
+
+
+async def _wipe(path: Path) -> bool:
+    """One attempt, in a thread: the file is rewritten, and a conversation must not wait for that."""
+    if (outcome := await asyncio.to_thread(_wipe_now, path)) != "wiped":
+        why = f"{path} still holds traces of what was forgotten ({outcome})"
+        _log.warning("%s; the next start tries again, and 'sestet doctor' at once", why)
+    return False
+
+
+def _wipe_now(path: Path) -> Wipe | Literal["large"]:
+    if path.stat().st_size > _LARGE:
+        return "large"
+    # A connection of its own: SQLite's belong to one thread.
+    database = Database(path)
+    try:
+        return Forgettings(database).wipe()
+    finally:
+        database.close()
 
 
 def _extraction(settings: Settings, database: Database, models: Models) -> Extraction | None:

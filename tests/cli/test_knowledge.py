@@ -167,7 +167,7 @@ def test_traces_that_have_to_stay_for_now_are_admitted(home: Home, call: Call) -
     done = call("knowledge", "forget", "Plant")
 
     assert (done.code, done.out) == (0, "forgotten: Plant\n")
-    assert done.err.startswith("Another Sestet has the file open")
+    assert done.err.startswith("another process is using the file: traces stay in it")
     reader.close()
     call("knowledge", "save", "Other", "tea")
     assert call("knowledge", "forget", "Other").err == ""

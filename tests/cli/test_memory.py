@@ -136,3 +136,32 @@ def test_doctor_names_the_key_when_observing_is_off(home: Home, call: Call) -> N
     Path(home.work / "sestet.yaml").write_text("observationalMemory: {enabled: false}\n", encoding="utf-8")
 
     assert "observationalMemory.enabled: true turns observing on" in call("doctor").out
+
+
+def test_words_are_forgotten_everywhere_although_no_row_has_them_any_more(home: Home) -> None:
+    home.run("ask", "remember that my gate code is zanzibar7731")
+    home.run("memory", "forget", "m1")
+
+    again = home.run("memory", "forget", "m1", "--everywhere")
+    assert "m1: already forgotten" in again.stderr
+    assert "sestet memory forget --everywhere 'WORDS'" in again.stderr
+    done = home.run("memory", "forget", "--everywhere", "my gate code is zanzibar7731")
+
+    assert (done.returncode, done.stderr) == (0, "these words: forgotten\n")
+    assert not any(b"zanzibar" in path.read_bytes().lower() for path in home.data.iterdir())
+    assert home.json("memory", "forget", "m1")["already"] == "m1"
+    short = home.run("memory", "forget", "--everywhere", "ab")
+    assert "'ab' is too short" in short.stderr
+
+
+def test_forgetting_says_which_turn_it_had_to_end(home: Home) -> None:
+    home.run("ask", "remember that I like tea")
+    connection = sqlite3.connect(home.data / "sestet.db")
+    connection.execute("UPDATE turns SET state = 'running'")
+    connection.commit()
+    connection.close()
+
+    said = home.run("memory", "forget", "m1").stderr
+
+    assert "turn 1 of session " in said
+    assert "had not ended; it is ended now, since it would bring the words back" in said

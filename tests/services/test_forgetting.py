@@ -9,23 +9,34 @@ from sestet.core.event import (
     AgentNudged,
     Effects,
     MemoryRecalled,
+    ModelRetried,
     Stamp,
+    TextStreamed,
     ToolCalled,
     ToolFinished,
+    TurnCancelled,
     TurnFinished,
     TurnStarted,
 )
 from sestet.core.label import CLEAN, Origin
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.models.scripted import ScriptedModel
+from sestet.services.extraction import Extraction
 from sestet.services.forgetting import Forgetting
+from sestet.services.memory.catalog import MemoryCatalog
+from sestet.services.memory.import_export import export_lines, import_lines
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
+from sestet.storage.extractions import ExtractionStore
+from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.journal import Journal
+from sestet.storage.knowledge import KnowledgeStore
+from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observation_progress import ObservationProgress
 from sestet.storage.observations import ObservationStore, ReflectionSources
-from tests.services.memory.conversation import begin, say
+from tests.services.memory.conversation import begin, finish, say
 
 SECRET = "zanzibar7731"
 FACT = f"my wifi code is {SECRET}"
@@ -53,6 +64,7 @@ def test_what_was_made_of_a_fact_goes_with_it_and_the_rest_stays(database: Datab
 
     done = Forgetting(database).forget("m1")
 
+    assert done.item is not None
     assert (done.item.id, sorted(done.with_it), done.still_said) == ("m1", ["o1", "r1", "r2"], True)
     store = ObservationStore(database)
     assert [row.id for row in store.observations(9)] == [2]
@@ -125,13 +137,13 @@ def test_without_everywhere_only_the_conversation_holds_it(
 
     forgetting.forget("m1")
 
-    assert forgetting.scrub()
+    assert forgetting.wipe() == "wiped"
     events = database.execute("SELECT count(*) FROM events WHERE data LIKE ?", (f"%{SECRET}%",)).only()
     assert events == (1,)
     database.execute("DELETE FROM events")
     database.execute("DELETE FROM sessions WHERE 0")
     database.execute("UPDATE sessions SET title = ''")
-    assert forgetting.scrub()
+    assert forgetting.wipe() == "wiped"
     assert files_with(tmp_path, SECRET) == []
 
 
@@ -148,7 +160,7 @@ def test_everywhere_leaves_no_byte_of_it_in_any_file(database: Database, tmp_pat
     done = forgetting.forget("m1", everywhere=True)
 
     assert not done.still_said
-    assert forgetting.scrub()
+    assert forgetting.wipe() == "wiped"
     assert files_with(tmp_path, SECRET) == []
     database.close()
     assert files_with(tmp_path, SECRET) == []
@@ -189,13 +201,159 @@ def replace_seq(stamp: Stamp, seq: int) -> Stamp:
     return Stamp(stamp.session_id, stamp.turn_id, seq, stamp.author, stamp.delegation_id, stamp.at)
 
 
-def test_a_turn_that_may_still_go_on_is_not_blanked(database: Database) -> None:
-    MemoryStore(database).add(FACT, Origin("s1", begin(database, f"Remember that {FACT}"), CLEAN))
+def test_a_turn_that_may_still_go_on_is_ended_and_its_open_calls_are_in_doubt(database: Database) -> None:
+    turn_id = begin(database, f"Remember that {FACT} and mail it")
+    MemoryStore(database).add(FACT, Origin("s1", turn_id, CLEAN))
+    journal = Journal(database)
+    stamp = Stamp("s1", turn_id, 2, "operator", "d1", 1.0)
+    for seq, name in ((2, "memory_remember"), (3, "mail_send")):
+        journal.append(ToolCalled(replace_seq(stamp, seq), ToolCall(name, {"text": FACT}, f"c{seq}")))
+    done_call = ToolCall("memory_remember", {"text": FACT}, "c2")
+    journal.append(ToolFinished(replace_seq(stamp, 4), done_call, "ok", "done", 1.0, CLEAN))
 
-    with pytest.raises(PersonError, match="turn 1 of session 's1' has not ended"):
-        Forgetting(database).forget("m1", everywhere=True)
+    done = Forgetting(database).forget("m1", everywhere=True)
 
-    assert MemoryStore(database).get(1) is not None
+    assert done.ended == ("turn 1 of session 's1'",)
+    *_, doubt, end = journal.events_of(turn_id)
+    assert isinstance(doubt, ToolFinished)
+    assert (doubt.call.name, doubt.outcome, doubt.stamp.delegation_id) == ("mail_send", "in_doubt", "d1")
+    assert SECRET not in str(doubt)
+    assert isinstance(end, TurnCancelled)
+    assert (journal.turn_state(turn_id), journal.open_turns()) == ("cancelled", [])
+
+
+def test_a_turn_that_forgets_what_was_told_in_it_goes_on(database: Database) -> None:
+    turn_id = begin(database, f"Remember that {FACT}. No, forget it")
+    MemoryStore(database).add(FACT, Origin("s1", turn_id, CLEAN))
+
+    done = Forgetting(database).forget("m1", asked_in=turn_id)
+
+    assert done.ended == ()
+    assert Journal(database).turn_state(turn_id) == "running"
+    MemoryStore(database).add("I like tea", Origin("s1", turn_id, CLEAN))
+
+
+async def test_other_facts_of_a_turn_that_was_ended_are_kept_read_and_imported(database: Database) -> None:
+    turn_id = begin(database, f"Remember that {FACT}, and that Ada is related to Bob")
+    for text in (FACT, "Ada is related to Bob"):
+        MemoryStore(database).add(text, Origin("s1", turn_id, CLEAN))
+    exported = list(export_lines(MemoryCatalog(database)))
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    model = ScriptedModel({"librarian": ['[["Ada", "related_to", "Bob"]]']})
+    graph = GraphStore(database)
+    await Extraction(ExtractionStore(database, graph), Predicates(), "on", model).read_all()
+    assert [fact.subject for fact in graph.latest(9)] == ["Ada"]
+    # An import is the person's own wish.
+    assert import_lines(database, exported).added == 1
+    assert {row.text for row in MemoryStore(database).latest(9)} == {FACT, "Ada is related to Bob"}
+
+
+def test_everywhere_leaves_what_is_said_of_others(database: Database) -> None:
+    MemoryStore(database).add("I like tea", Origin("", "", CLEAN))
+    turn_id = say(database, "My parents? They like tea", session_id="s2")
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    (told,) = (event for event in Journal(database).events_of(turn_id) if isinstance(event, TurnStarted))
+    assert told.text == "My parents? They like tea"
+
+
+def test_everywhere_covers_titles_that_were_cut_off_in_the_middle_of_the_words(database: Database) -> None:
+    long = "I keep the spare key of the cellar door below the third flower pot on the left"
+    turn_id = say(database, f"By the way: {long}", session_id="s2")
+    MemoryStore(database).add(long, Origin("s1", say(database, "something else"), CLEAN))
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    titles = {session.id: session.title for session in Journal(database).sessions()}
+    assert titles["s2"] == "By the way: [forgotten]"
+    assert Journal(database).turn(turn_id) is not None
+
+
+def test_everywhere_removes_what_was_saved_of_it_in_the_same_turn_and_leaves_the_rest(
+    database: Database,
+) -> None:
+    origin = Origin("s1", say(database, f"Remember that {FACT}, and my recipe"), CLEAN)
+    earlier = Origin("s0", "t0", CLEAN)
+    MemoryStore(database).add(FACT, origin)
+    LearningStore(database).save("the wifi fails", f"type the code {SECRET}", "", origin)
+    LearningStore(database).save("the dough sticks", "take more flour", "", origin)
+    knowledge = KnowledgeStore(database)
+    knowledge.save("wifi", "the old code was 12345", "fact", earlier)
+    knowledge.save("wifi", f"the code is {SECRET}", "fact", origin)
+    knowledge.save("pancakes", "flour, milk, eggs", "fact", origin)
+    GraphStore(database).add("wifi code", "related_to", SECRET, origin)
+
+    done = Forgetting(database).forget("m1", everywhere=True)
+
+    assert done.with_it == ("lesson 1", "version 2 of the entry 'wifi'", "graph fact 1")
+    assert [lesson.trigger for lesson in LearningStore(database).latest(9)] == ["the dough sticks"]
+    assert [version.content for version in knowledge.history("wifi")] == ["the old code was 12345"]
+    entry, other = knowledge.get("wifi"), knowledge.get("pancakes")
+    assert entry is not None
+    assert (entry.content, entry.version) == ("the old code was 12345", 1)
+    assert other is not None
+    assert GraphStore(database).latest(9) == []
+
+
+@pytest.mark.parametrize(
+    ("fact", "reply"),
+    [
+        ("my wifi code is zanzibar", "Your wifi code is zanzibar."),
+        ("I am allergic to nuts", "So you are allergic to nuts!"),
+        ("I love my sister Ada", "You love your sister Ada"),
+    ],
+)
+def test_everywhere_finds_the_words_as_they_are_said_back(database: Database, fact: str, reply: str) -> None:
+    MemoryStore(database).add(fact, Origin("", "", CLEAN))
+    turn_id = say(database, "What do you know?", reply, session_id="s2")
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    (end,) = (event for event in Journal(database).events_of(turn_id) if isinstance(event, TurnFinished))
+    assert end.text.strip("So .!") == "[forgotten]"
+
+
+def test_words_across_two_pieces_of_a_streamed_reply_are_found(database: Database, tmp_path: Path) -> None:
+    turn_id = begin(database, "What is it?", session_id="s2")
+    stamp = Stamp("s2", turn_id, 2, "orchestrator", "", 1.0)
+    for seq, piece in ((2, "It says: my wifi co"), (3, f"de is {SECRET[:4]}"), (4, f"{SECRET[4:]}, right?")):
+        Journal(database).append(TextStreamed(replace_seq(stamp, seq), piece))
+    MemoryStore(database).add(FACT, Origin("", "", CLEAN))
+
+    done = Forgetting(database).forget("m1", everywhere=True)
+
+    pieces = [event.text for event in Journal(database).events_of(turn_id) if isinstance(event, TextStreamed)]
+    assert "".join(pieces) == "It says: [forgotten], right?"
+    assert done.ended == ("turn 1 of session 's2'",)
+
+
+def test_a_forgotten_turn_with_every_kind_of_event_can_still_be_read(database: Database) -> None:
+    turn_id = begin(database, FACT)
+    stamp = Stamp("s1", turn_id, 2, "orchestrator", "d1", 1.0)
+    journal = Journal(database)
+    journal.append(ModelRetried(stamp, "m", "timeout", FACT, 1.0, "n"))
+    journal.append(AgentNudged(replace_seq(stamp, 3), "silence"))
+    finish(database, turn_id)
+    MemoryStore(database).add(FACT, Origin("s1", turn_id, CLEAN))
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    (retried,) = (event for event in journal.events_of(turn_id) if isinstance(event, ModelRetried))
+    assert (retried.failure, retried.next_model, retried.text) == ("timeout", "n", "[forgotten]")
+
+
+def test_a_row_that_was_forgotten_is_known_as_forgotten_and_others_are_not(database: Database) -> None:
+    MemoryStore(database).add(FACT, Origin("", "", CLEAN))
+    MemoryStore(database).add("I like tea", Origin("", "", CLEAN))
+    forgetting = Forgetting(database)
+    forgetting.forget("m1")
+
+    assert [forgetting.is_forgotten(name) for name in ("m1", "m2", "m3", "o1")] == [True, False, False, False]
+    with pytest.raises(PersonError, match="there is no memory 'm3'"):
+        forgetting.forget("m3")
 
 
 def test_a_turn_that_goes_on_is_no_longer_shown_what_was_forgotten(database: Database) -> None:
@@ -222,10 +380,10 @@ def test_scrubbing_says_when_another_process_has_the_file_open(database: Databas
     other.execute("SELECT * FROM memories")
     Forgetting(database).forget("m1")
 
-    assert Forgetting(database).scrub() is False
+    assert Forgetting(database).wipe() == "in_use"
 
     other.execute("COMMIT")
-    assert Forgetting(database).scrub() is True
+    assert Forgetting(database).wipe() == "wiped"
     other.close()
 
 

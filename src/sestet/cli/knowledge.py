@@ -25,6 +25,7 @@ from sestet.cli.show.knowledge import (
 )
 from sestet.core.errors import PersonError, ToolError
 from sestet.services.documents.ingestion import IngestionProgress, IngestionSummary
+from sestet.services.forgetting import UNWIPED
 from sestet.services.library import Embedded, Library
 
 program = new_program("Knowledge, lessons and documents: read, add, correct, trace and forget them.")
@@ -172,16 +173,12 @@ def forget(
     if not forgotten.names:
         raise PersonError(f"there is no {what}; see 'sestet knowledge list', 'learnings' and 'documents'")
     if as_json:
-        print_json({"forgotten": forgotten.names, "traces_wiped": forgotten.wiped})
+        print_json({"forgotten": forgotten.names, "traces_wiped": forgotten.wipe == "wiped"})
         return
     for name in forgotten.names:
         typer.echo(f"forgotten: {clean(name)}")
-    if not forgotten.wiped:
-        typer.echo(
-            "Another Sestet has the file open, so the file still holds traces of it. "
-            "The next 'forget' wipes them once that has ended.",
-            err=True,
-        )
+    if forgotten.wipe in UNWIPED:
+        typer.echo(UNWIPED[forgotten.wipe], err=True)
 
 
 @program.command("ingest")

@@ -18,13 +18,14 @@ from sestet.cli.show.console import align, open_console, print_json, print_line,
 from sestet.core.errors import PersonError
 from sestet.core.words import day
 from sestet.data import WorkSum
-from sestet.services.forgetting import ForgottenMemory
-from sestet.services.memory.catalog import MemoryItem
+from sestet.services.forgetting import UNWIPED, ForgottenMemory, Wipe
+from sestet.services.memory.catalog import MemoryItem, is_id
 from sestet.services.memory.import_export import describe_item, export_lines
 
 program = new_program("Read, correct, trace and delete what is remembered.")
 
 _ID = typer.Argument(metavar="ID", help="m3 is a fact, o3 an observation, r3 a reflection.")
+_FORGET_WORDS = "sestet memory forget --everywhere 'WORDS'"
 _TEXT_WIDTH = 100
 #: A narrow screen cuts off the origin of a row before its text.
 _LEAST_TEXT = 45
@@ -94,7 +95,10 @@ def edit(
 @program.command("forget")
 def forget(
     context: typer.Context,
-    item: Annotated[str, _ID],
+    item: Annotated[
+        str,
+        typer.Argument(metavar="ID", help=f"{_ID.help} With --everywhere also words, in quotes."),
+    ],
     everywhere: Annotated[
         bool,
         typer.Option(
@@ -105,8 +109,16 @@ def forget(
 ) -> None:
     """Remove a row for good, with every row made from it, from all indexes and from the file."""
     with open_stored(context) as data:
+        if everywhere and not is_id(item):
+            done = data.forgetting.forget_words(item)
+            _print_forgotten(done, data.forgetting.wipe(), as_json)
+            return
+        if data.forgetting.is_forgotten(item):
+            # An earlier process may have been killed before it had wiped the file.
+            _print_known(item, data.forgetting.wipe(), everywhere, as_json)
+            return
         done = data.forgetting.forget(item, everywhere=everywhere)
-        _print_forgotten(done, data.forgetting.scrub(), as_json)
+        _print_forgotten(done, data.forgetting.wipe(), as_json)
 
 
 @program.command("export")
@@ -207,32 +219,45 @@ def _print_item(item: MemoryItem, as_json: bool) -> None:
             console.print(Text.assemble((f"  {name:12}", "dim"), clean(value)))
 
 
-def _print_forgotten(done: ForgottenMemory, scrubbed: bool, as_json: bool) -> None:
+def _print_known(item: str, wipe: Wipe, everywhere: bool, as_json: bool) -> None:
+    """The row was forgotten before."""
+    if as_json:
+        print_json({"forgotten": [], "already": item, "scrubbed": wipe == "wiped", "wipe": wipe})
+        return
+    console = open_console(stderr=True)
+    _say(console, f"{item}: already forgotten")
+    if everywhere:
+        _say(console, f"its words are not known any more; to blank them too: {_FORGET_WORDS}")
+    _say(console, UNWIPED.get(wipe, "the file holds no traces of what was forgotten"))
+
+
+def _print_forgotten(done: ForgottenMemory, wipe: Wipe, as_json: bool) -> None:
     """What was removed, and what still holds it."""
     if as_json:
         print_json(
             {
-                "forgotten": [done.item.id, *done.with_it],
+                "forgotten": [*((done.item.id,) if done.item else ()), *done.with_it],
                 "counts_again": done.counts_again,
                 "still_said": done.still_said,
-                "scrubbed": scrubbed,
+                "ended": done.ended,
+                "scrubbed": wipe == "wiped",
+                "wipe": wipe,
             }
         )
         return
     console = open_console(stderr=True)
-    _say(console, f"{done.item.id}: forgotten")
+    _say(console, f"{done.item.id if done.item else 'these words'}: forgotten")
     if done.with_it:
         _say(console, f"with it, since they came from the same words: {', '.join(done.with_it)}")
     for name in done.counts_again:
         _say(console, f"{name}, which it had replaced, counts again")
-    if done.still_said:
+    if done.item and done.still_said:
         where = _origin(done.item)
         _say(console, f"the conversation still holds what was said ({where}); --everywhere blanks that too")
-    if not scrubbed:
-        _say(
-            console,
-            "another process has the file open: traces stay in the file until it ends",
-        )
+    for name in done.ended:
+        _say(console, f"{name} had not ended; it is ended now, since it would bring the words back")
+    if wipe in UNWIPED:
+        _say(console, UNWIPED[wipe])
 
 
 def _print_work(done: WorkSum) -> None:

@@ -6,6 +6,7 @@ SestetError
 │   ├── DefinitionError     agents or tools that contradict each other
 │   │   └── AdaptError      ``adapt_tool`` raised while an agent was built
 │   └── StorageError        the database file cannot be used
+│       └── ForgottenError  the turn was ended, since what it read was forgotten meanwhile
 ├── ToolError               told to the model: the tool could not do what was asked
 ├── EmbeddingError          texts could not be turned into vectors
 ├── ModelError              a model call failed
@@ -61,6 +62,15 @@ class AdaptError(DefinitionError):
 
 class StorageError(PersonError):
     """The database cannot be opened, read or written."""
+
+
+class ForgottenError(StorageError):
+    """The turn may write nothing more: words that it has read were forgotten meanwhile."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the turn has ended: it had read words that were forgotten meanwhile; ask again without them"
+        )
 
 
 class ToolError(SestetError):

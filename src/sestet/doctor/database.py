@@ -7,9 +7,11 @@ from pathlib import Path
 from sestet.config import Settings, data_directory
 from sestet.core.errors import StorageError
 from sestet.doctor.check import Check, read_database
+from sestet.services.forgetting import UNWIPED
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
 from sestet.storage.extractions import ExtractionStore
+from sestet.storage.forgettings import Forgettings
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
@@ -17,7 +19,7 @@ from sestet.storage.learnings import LearningStore
 from sestet.storage.locks import SessionLocks
 from sestet.storage.observation_progress import ObservationProgress
 
-_DATABASE, _TURNS, _GRAPH, _MEMORY = "database", "turns", "graph", "memory"
+_DATABASE, _TURNS, _GRAPH, _MEMORY, _FORGETTING = "database", "turns", "graph", "memory", "forgetting"
 #: The free space that SQLite needs beside the file, for the index of its log.
 _ROOM_TO_OPEN = 100_000
 
@@ -117,6 +119,20 @@ def _check_documents(documents: DocumentStore) -> Check:
 
 def _number(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
+
+
+def check_forgetting() -> list[Check]:
+    """Wipe what an earlier process could not wipe; nothing to report if there is nothing to wipe."""
+    return read_database(_finish_wipe, absent=[], unreadable=[])
+
+
+def _finish_wipe(database: Database) -> list[Check]:
+    forgettings = Forgettings(database)
+    if not forgettings.has_traces():
+        return []
+    if (outcome := forgettings.wipe()) == "wiped":
+        return [Check(_FORGETTING, "ok", "wiped the traces of what you had forgotten")]
+    return [Check(_FORGETTING, "warning", UNWIPED[outcome], "Sestet tries it again by itself")]
 
 
 def check_graph(settings: Settings) -> list[Check]:

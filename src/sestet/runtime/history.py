@@ -2,6 +2,7 @@
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
 from sestet.core.event import (
@@ -62,8 +63,18 @@ class Conversation(Record):
         )
 
 
+class _Kept(NamedTuple):
+    """A cached conversation."""
+
+    #: The number of its last turn.
+    last: int
+    past: Conversation
+    #: The last forgetting when it was read: a later one, by any process, makes it worthless.
+    forgetting: int
+
+
 #: A turn number below the first one.
-_NOTHING = (-1, Conversation())
+_NOTHING = _Kept(-1, Conversation(), 0)
 
 
 class History:
@@ -72,33 +83,36 @@ class History:
     def __init__(self, journal: Journal, tokens: int) -> None:
         self._journal = journal
         self._budget = tokens * CHARACTERS_PER_TOKEN
-        #: By session: the number of the last turn in the cache, and the conversation up to it.
-        self._kept: OrderedDict[str, tuple[int, Conversation]] = OrderedDict()
+        #: By session.
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
     def before(self, session_id: str, number: int) -> Conversation:
         """The latest whole turns before turn ``number`` that fit the budget, oldest first."""
-        last, past = self._kept.get(session_id, _NOTHING)
-        return past if last == number - 1 else self._load(session_id, number)
+        kept, forgetting = self._kept.get(session_id, _NOTHING), self._journal.last_forgetting()
+        if kept.last == number - 1 and kept.forgetting == forgetting:
+            return kept.past
+        return self._load(session_id, number, forgetting)
 
     def add(self, turn: Turn) -> None:
         """Cache a turn that has just ended, so that the next one need not read it."""
-        last, past = self._kept.pop(turn.session_id, _NOTHING)
+        last, past, forgetting = self._kept.pop(turn.session_id, _NOTHING)
         # A turn that was resumed, broke off or is out of order is read from the journal instead.
         ended = turn.error is None and isinstance(turn.log[-1], _ENDS)
         if turn.resumed or not ended or last != turn.number - 1:
             return
-        self._kept[turn.session_id] = (turn.number, self._fitting(past.then(past_turn(turn.log))))
+        now = self._fitting(past.then(past_turn(turn.log)))
+        self._kept[turn.session_id] = _Kept(turn.number, now, forgetting)
         if len(self._kept) > _MOST_SESSIONS:
             self._kept.popitem(last=False)
 
-    def _load(self, session_id: str, before: int) -> Conversation:
+    def _load(self, session_id: str, before: int, forgetting: int) -> Conversation:
         by_turn: dict[str, list[Event]] = {}
         for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
             by_turn.setdefault(event.stamp.turn_id, []).append(event)
         past = self._fitting(_conversation(past_turn(events) for events in by_turn.values()))
         # An open turn may end in another process, so a session with one is not cached.
         if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
-            self._kept[session_id] = (before - 1, past)
+            self._kept[session_id] = _Kept(before - 1, past, forgetting)
         return past
 
     def _fitting(self, past: Conversation) -> Conversation:

@@ -1,26 +1,48 @@
 """Removes memories, knowledge entries, lessons and documents for good."""
 
+from collections.abc import Iterable, Sequence
+
 from sestet.core.errors import PersonError
 from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
+from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
+from sestet.storage.memories import shared_words
 from sestet.storage.redaction import Redaction
+from sestet.storage.row_redaction import RowRedaction
+from sestet.storage.said_words import SaidWords
+from sestet.storage.saved_in_turn import SavedInTurn
+from sestet.storage.turn_ending import TurnEnding
+
+#: What to tell the person about a wipe that is not done; it is tried again by itself.
+UNWIPED: dict[Wipe, str] = {
+    "in_use": "another process is using the file: traces stay in it until the next start of Sestet, "
+    "'sestet doctor' or another 'forget' wipes them",
+    "no_room": "the disk is full: the rows are deleted, and their traces are wiped once there is room",
+    "failed": "the file could not be rewritten, so it still holds traces: 'sestet doctor' tells more",
+}
+#: Something that was saved in the same turn was made of a fact if it shares this part of its words.
+_MADE_OF_IT = 0.5
+_FEWEST_CHARACTERS = 3
 
 
 class ForgottenMemory(Record):
     """The result of forgetting one memory."""
 
-    item: MemoryItem
-    #: Ids of rows that were removed too: from the same words, or based on them.
+    #: None: words were forgotten that no memory has to have.
+    item: MemoryItem | None
+    #: Rows that were removed too: from the same words, or based on them. Ids of memories, and names.
     with_it: tuple[str, ...]
     #: Ids of older facts that it had replaced and that are current again.
     counts_again: tuple[str, ...]
     #: Whether the conversation in which it was said still contains it.
     still_said: bool
+    #: Turns that had not ended and would have brought the words back; they are ended now.
+    ended: tuple[str, ...] = ()
 
 
 class Forgetting:
@@ -31,6 +53,8 @@ class Forgetting:
         self._catalog = MemoryCatalog(database)
         self._journal = Journal(database)
         self._redaction = Redaction(database)
+        self._rows = RowRedaction(database)
+        self._forgettings = Forgettings(database)
 
     def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
         """Remove a memory and everything based on it, in one transaction.
@@ -39,29 +63,73 @@ class Forgetting:
         ``asked_in``: the turn that asks for it; it repeats the words, so it must not be observed either.
         """
         item = self._catalog.require(wanted)
-        turns = self._turns_of(item)
-        if everywhere:
-            self._refuse_open(turns)
-        with self._database.transaction():
-            gone = self._derived(item, turns)
+        return self._forget(item.text, item, everywhere=everywhere, asked_in=asked_in)
+
+    def forget_words(self, words: str) -> ForgottenMemory:
+        """Remove some words wherever they were recorded, whether a memory has them or not."""
+        if len(words.strip(" .!?")) < _FEWEST_CHARACTERS:
+            raise PersonError(f"'{words}' is too short: it would be blanked in the midst of other things")
+        return self._forget(words, None, everywhere=True)
+
+    def _forget(
+        self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
+    ) -> ForgottenMemory:
+        words, turns = SaidWords(text), self._turns_of(item) if item else []
+        with self._database.transaction(sync=True):
+            self._forgettings.add()
+            # A turn that is observed later would bring the words back.
+            unwanted = {*turns, asked_in, *self._redaction.unobserved_with(words)}
+            saved, touched = self._blank(text, turns) if everywhere else ([], set(turns))
+            gone = self._derived(text, item, touched)
             for other in gone:
                 self._remove(other)
-            self._redaction.blank_recalled(frozenset(gone))
-            # A turn that is observed later would bring the words back.
-            for turn_id in filter(None, (*turns, asked_in)):
-                self._database.execute("INSERT OR IGNORE INTO forgotten_turns VALUES (?)", (turn_id,))
             if everywhere:
-                for turn_id in turns:
-                    self._redaction.blank_turn(turn_id)
-                self._redaction.blank_words(item.text)
-        again = item.rests_on if item.sort == "fact" else ()
+                self._rows.blank_words(words)
+            shown = self._redaction.blank_recalled(frozenset(gone))
+            self._never_observe(unwanted | shown)
+            # Without ``everywhere`` a later turn may still read the conversation.
+            held = touched | shown if everywhere else touched
+            ended = TurnEnding(self._database, self._journal).end_open(held - {asked_in}, later=everywhere)
         return ForgottenMemory(
-            item, tuple(g for g in gone if g != item.id), again, bool(turns) and not everywhere
+            item,
+            (*(name for name in gone if item is None or name != item.id), *saved),
+            tuple(name for name in _replaced_by(item) if name not in gone),
+            bool(turns) and not everywhere,
+            tuple(f"turn {turn.number} of session '{turn.session_id}'" for turn in ended),
         )
 
-    def scrub(self) -> bool:
-        """Overwrite removed rows in the file; False while another process has it open."""
-        return self._database.wipe_deleted()
+    def is_forgotten(self, wanted: str) -> bool:
+        """Whether a memory had this id. Ids are never given twice, so this needs no record of what it was."""
+        return self._catalog.get(wanted) is None and self._catalog.was_given(wanted)
+
+    def wipe(self) -> Wipe:
+        """Overwrite removed rows in the file."""
+        return self._forgettings.wipe()
+
+    def _blank(self, text: str, turns: Sequence[str]) -> tuple[list[str], set[str]]:
+        """Blank the turns in which it was said, and its words in all other turns.
+
+        Returns the names of what was removed, and the ids of all turns that held the words.
+        """
+        saved = self._remove_saved(text, turns)
+        for turn_id in turns:
+            self._redaction.blank_turn(turn_id)
+            self._rows.blank_questions(turn_id)
+        return saved, {*turns, *self._redaction.blank_words(SaidWords(text))}
+
+    def _never_observe(self, turns: Iterable[str]) -> None:
+        for turn_id in filter(None, turns):
+            self._database.execute("INSERT OR IGNORE INTO forgotten_turns (turn_id) VALUES (?)", (turn_id,))
+
+    def _remove_saved(self, text: str, turns: Sequence[str]) -> list[str]:
+        """Remove lessons, entries and graph facts that were saved in the same turns and say the same."""
+
+        def is_made_of_it(saved: str) -> bool:
+            return shared_words(text, saved) >= _MADE_OF_IT
+
+        return [
+            name for turn_id in turns for name in SavedInTurn(self._database, turn_id).remove(is_made_of_it)
+        ]
 
     def _turns_of(self, item: MemoryItem) -> list[str]:
         """The existing turns in which it was said; a reflection was said in none."""
@@ -74,23 +142,14 @@ class Forgetting:
         )
         return [turn_id for turn_id in turns if self._journal.turn(turn_id) is not None]
 
-    def _refuse_open(self, turns: list[str]) -> None:
-        for turn_id in turns:
-            row = self._journal.turn(turn_id)
-            if row is not None and row.state in ("running", "paused"):
-                raise PersonError(
-                    f"turn {row.number} of session '{row.session_id}' has not ended; "
-                    "finish or abandon it first, in 'sestet chat'"
-                )
-
-    def _derived(self, item: MemoryItem, turns: list[str]) -> list[str]:
-        """The ids of the memory, of observations of the same words, and of all rows based on them."""
-        waiting = [item.id]
-        if item.sort == "fact":
+    def _derived(self, text: str, item: MemoryItem | None, turns: Iterable[str]) -> list[str]:
+        """The ids of the memory, of observations of these turns or words, and of all rows based on them."""
+        waiting = [item.id] if item else []
+        if item is None or item.sort == "fact":
             waiting += [
                 f"o{number}" for turn_id in turns for number in self._catalog.observations.seen_in(turn_id)
             ]
-            waiting += self._catalog.quoting(item.text)
+            waiting += self._catalog.quoting(text)
         gone: dict[str, None] = {}
         while waiting:
             name = waiting.pop()
@@ -111,6 +170,10 @@ class Forgetting:
             self._catalog.observations.remove_reflection(number)
 
 
+def _replaced_by(item: MemoryItem | None) -> tuple[str, ...]:
+    return item.rests_on if item and item.sort == "fact" else ()
+
+
 class UnwantedEntries(Record):
     """What to remove: an entry by key, a lesson by id, or the documents at and below some paths."""
 
@@ -121,18 +184,22 @@ class UnwantedEntries(Record):
 
 class ForgottenEntries(Record):
     names: list[str]
-    #: False: another process has the file open, so it still contains the deleted text.
-    wiped: bool
+    #: Whether the file still holds the deleted text, and why.
+    wipe: Wipe
 
 
 def forget_entries(database: Database, unwanted: UnwantedEntries) -> ForgottenEntries:
     """Remove entries with history, passages and vectors, and wipe the deleted text from the file."""
     names: list[str] = []
-    if unwanted.key and KnowledgeStore(database).forget(unwanted.key):
-        names.append(unwanted.key)
-    if unwanted.learning is not None and LearningStore(database).forget(unwanted.learning):
-        names.append(f"lesson {unwanted.learning}")
-    documents = DocumentStore(database)
-    for path in filter(None, dict.fromkeys(unwanted.paths)):
-        names += (below for below in documents.paths_below(path) if documents.remove(below))
-    return ForgottenEntries(names, database.wipe_deleted() if names else True)
+    forgettings = Forgettings(database)
+    with database.transaction(sync=True):
+        if unwanted.key and KnowledgeStore(database).forget(unwanted.key):
+            names.append(unwanted.key)
+        if unwanted.learning is not None and LearningStore(database).forget(unwanted.learning):
+            names.append(f"lesson {unwanted.learning}")
+        documents = DocumentStore(database)
+        for path in filter(None, dict.fromkeys(unwanted.paths)):
+            names += (below for below in documents.paths_below(path) if documents.remove(below))
+        if names:
+            forgettings.add()
+    return ForgottenEntries(names, forgettings.wipe() if forgettings.has_traces() else "wiped")

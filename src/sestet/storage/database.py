@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from sestet.core.errors import StorageError
+from sestet.core.errors import ForgottenError, StorageError
 from sestet.core.label import Label
 from sestet.storage.migrations import MIGRATIONS
 
@@ -98,6 +98,9 @@ class Database:
         if "closed database" in str(error):
             return StorageError(f"{self.path}: the assistant is closed")
         if isinstance(error, sqlite3.Error):
+            # The only triggers that refuse a row are those of turns that forgetting has ended.
+            if _code(error) == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
+                return ForgottenError()
             return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
         return StorageError(f"{self.path}: this text or number can be neither stored nor searched: {error}")
 
@@ -158,13 +161,10 @@ class Database:
 
         A full-text index keeps the words of deleted rows until its parts are merged.
         """
-        try:
-            for index in _FULL_TEXT_INDEXES:
-                self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
-            self.execute("VACUUM")
-            (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
-        except StorageError:
-            return False  # the rows are deleted; the next call wipes their traces
+        for index in _FULL_TEXT_INDEXES:
+            self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
+        self.execute("VACUUM")
+        (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
         return not busy
 
     @property
@@ -176,6 +176,11 @@ class Database:
 
     def close(self) -> None:
         self.connection.close()
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's number of an error; 0 for an error of Python's module."""
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from sestet.core.event import (
 from sestet.core.label import Label
 from sestet.core.record import Record, as_dict, convert, to_json
 from sestet.storage.database import Database, Rows
+from sestet.storage.forgettings import Forgettings
 
 Columns: TypeAlias = tuple[str | int | float, ...]
 
@@ -85,6 +86,7 @@ class Journal:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._forgettings = Forgettings(database)
         self._staged: list[_Staged] = []
         self._sync = False
         #: Turn id → the delegations of it whose streamed text may be in the database.
@@ -110,6 +112,10 @@ class Journal:
         if error is not None:
             raise error
         return True
+
+    def append_inside(self, events: Sequence[Event]) -> None:
+        """Write events inside a transaction of the caller."""
+        self._write([_Staged(event, None) for event in events])
 
     def commit(self) -> None:
         """Write all staged events in one transaction, and tell their writers."""
@@ -180,7 +186,7 @@ class Journal:
         self._database.execute_many(
             """INSERT INTO sessions VALUES (?, ?, ?, ?)
                ON CONFLICT (id) DO UPDATE SET updated_at = excluded.updated_at""",
-            [(e.stamp.session_id, _title(e.text), e.stamp.at, e.stamp.at) for e in started],
+            [(e.stamp.session_id, title_of(e.text), e.stamp.at, e.stamp.at) for e in started],
         )
         self._database.execute_many(
             """INSERT INTO turns
@@ -233,6 +239,10 @@ class Journal:
         ).only()
         return number
 
+    def last_forgetting(self) -> int:
+        """A number that grows when something is forgotten: texts that were read before may hold it."""
+        return self._forgettings.last()
+
     def turn_state(self, turn_id: str) -> str:
         (state,) = self._database.execute("SELECT state FROM turns WHERE id = ?", (turn_id,)).only()
         return state
@@ -274,7 +284,8 @@ def _tell(staged: list[_Staged], error: StorageError | None) -> None:
             writer.on_failed(error)
 
 
-def _title(text: str) -> str:
+def title_of(text: str) -> str:
+    """The title of a session that begins with this message."""
     return " ".join(text.split())[:_TITLE_LENGTH]
 
 

@@ -114,7 +114,7 @@ class KnowledgeStore:
 
     def restore(self, key: str, version: int) -> KnowledgeRow | None:
         """Make another version the present one; None if the entry has no such version."""
-        with self._database.transaction():
+        with self._database.join_transaction():
             present = self.get(key)
             if present is None or not self._make_present(present.id, version):
                 return None

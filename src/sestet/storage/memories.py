@@ -10,6 +10,7 @@ from sestet.core.record import Record
 from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.full_text import match_any, telling_words
+from sestet.storage.said_words import SaidWords
 
 MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -86,13 +87,18 @@ class MemoryIndex:
         return [memory_id for (memory_id,) in rows]
 
     def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
-        """Observations and reflections that contain a text word for word, in any case."""
+        """Observations and reflections that contain a text, and facts that are this text, however said."""
+        words = SaidWords(text)
         rows = self._database.execute(
             """SELECT collection, item_id, text FROM passages
-               WHERE collection IN ('observations', 'reflections') ORDER BY id"""
+               WHERE collection IN ('memories', 'observations', 'reflections') AND text LIKE ? ORDER BY id""",
+            (words.like,),
         )
-        # Compared in Python: SQLite ignores the case of ASCII letters only.
-        return [(kind, number) for kind, number, held in rows if text.casefold() in held.casefold()]
+        return [
+            (kind, number)
+            for kind, number, held in rows
+            if (words.are_all_of(held) if kind == "memories" else words.are_in(held))
+        ]
 
 
 class MemoryStore:
@@ -173,6 +179,11 @@ class MemoryStore:
 
 def _rows(cursor: Rows) -> list[MemoryRow]:
     return [MemoryRow(*row[:-3], label=label_from(*row[-3:])) for row in cursor]
+
+
+def shared_words(one: str, other: str) -> float:
+    """The part of the significant words of the shorter text that the other one shares."""
+    return _overlap(_stems(one), _stems(other))
 
 
 def _overlap(one: frozenset[str], other: frozenset[str]) -> float:

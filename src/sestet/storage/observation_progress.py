@@ -10,6 +10,7 @@ from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.model import Usage
 from sestet.core.record import Record
 from sestet.storage.database import Database
+from sestet.storage.forgettings import Forgettings
 from sestet.storage.journal import Journal
 
 Stage: TypeAlias = Literal["observe", "reflect"]
@@ -43,6 +44,8 @@ class Unobserved(Record):
     passed_over: tuple[str, ...]
     #: Turns that were passed over earlier and have ended since.
     late: tuple[str, ...]
+    #: The last forgetting when they were read.
+    forgetting: int
 
 
 class WorkSum(Record):
@@ -63,6 +66,7 @@ class ObservationProgress:
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+        self._forgettings = Forgettings(database)
 
     def sessions_waiting(self) -> list[str]:
         """Sessions with turns after their mark, however few."""
@@ -95,6 +99,8 @@ class ObservationProgress:
 
     def unobserved(self, session_id: str, characters: int) -> Unobserved | None:
         """The oldest unobserved turns with that many characters; None while there are fewer."""
+        # Read first: what is forgotten while the turns are read counts as forgotten after that.
+        forgetting = self._forgettings.last()
         mark = upto = self.mark(session_id)
         late = self._late(session_id)
         after = self._turns_after(session_id, mark)
@@ -113,7 +119,11 @@ class ObservationProgress:
         if size < characters:
             return None
         passed_over = tuple(turn_id for turn_id, number in still_open.items() if number < upto)
-        return Unobserved(session_id, mark, upto, tuple(turns), passed_over, tuple(late))
+        return Unobserved(session_id, mark, upto, tuple(turns), passed_over, tuple(late), forgetting)
+
+    def is_outdated(self, batch: Unobserved) -> bool:
+        """Inside a transaction: whether something was forgotten since the turns were read."""
+        return self._forgettings.last() != batch.forgetting
 
     def move_mark(self, batch: Unobserved) -> bool:
         """Inside a transaction: move the mark past the batch; False if another process has moved it."""

@@ -1,34 +1,27 @@
-"""Removes words from recorded events."""
+"""Removes words from recorded conversations."""
 
 import json
-import re
-from collections.abc import Callable, Mapping
-from typing import cast
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import groupby
+from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from sestet.core.event import AgentNudged, MemoryRecalled
+from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database
+from sestet.storage.journal import title_of
+from sestet.storage.said_words import FORGOTTEN, SaidWords, blank, change_stored, change_texts
 
-FORGOTTEN = "[forgotten]"
-#: Fields whose values come from a list or from the runtime, so they hold no words of a person.
-_KEPT = frozenset(
-    {
-        "name",
-        "agent",
-        "outcome",
-        "id",
-        "ids",
-        "approval_id",
-        "decision",
-        "scope",
-        "model",
-        "waiting_for",
-        "effect",
-        "unsupported",
-    }
-)
-_WORDLESS = (AgentNudged.kind,)
+#: Fields whose values come from the runtime, so they hold no words of a person.
+_KEPT = frozenset({"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for"})
 _BATCH = 2_000
+
+
+class _Recorded(NamedTuple):
+    turn_id: str
+    seq: int
+    kind: str
+    data: str
 
 
 class Redaction:
@@ -39,130 +32,121 @@ class Redaction:
 
     def blank_turn(self, turn_id: str) -> None:
         """Inside a transaction: remove all words of a turn and keep its events."""
-        rows = self._database.execute("SELECT seq, kind, data FROM events WHERE turn_id = ?", (turn_id,))
-        for seq, kind, data in rows:
-            if kind not in _WORDLESS:
-                self._rewrite(turn_id, seq, _changed(json.loads(data), _blank))
-        self._database.execute(
-            """UPDATE approvals SET arguments = '{}', pattern = '', reason = '', sources = '[]'
-               WHERE turn_id = ?""",
-            (turn_id,),
-        )
-        self._database.execute(
-            """UPDATE sessions SET title = ?2 WHERE id =
-               (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
-            (turn_id, FORGOTTEN),
-        )
-
-    def blank_words(self, words: str) -> int:
-        """Inside a transaction: replace some words everywhere; return the number of changed places."""
-        pattern = _as_said(words)
-
-        def without(text: str) -> str:
-            return pattern.sub(FORGOTTEN, text)
-
-        places = self._blank_events(without)
-        for session_id, title in self._database.execute("SELECT id, title FROM sessions"):
-            if (shown := without(title)) != title:
-                self._database.execute("UPDATE sessions SET title = ? WHERE id = ?", (shown, session_id))
-                places += 1
-        for approval_id, *texts in self._database.execute(
-            "SELECT id, arguments, pattern, reason FROM approvals"
-        ):
-            if (shown := [_in_json(text, without) for text in texts]) != texts:
-                self._database.execute(
-                    "UPDATE approvals SET arguments = ?, pattern = ?, reason = ? WHERE id = ?",
-                    (*shown, approval_id),
-                )
-                places += 1
-        return places
-
-    def blank_recalled(self, ids: frozenset[str]) -> None:
-        """Inside a transaction: remove rows from recorded prompts, since a turn may be resumed with them."""
         rows = self._database.execute(
-            "SELECT turn_id, seq, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
+            "SELECT turn_id, seq, kind, data FROM events WHERE turn_id = ?", (turn_id,)
         )
-        for turn_id, seq, data in rows:
-            values = cast("dict[str, JsonValue]", json.loads(data))
+        for event in map(_Recorded._make, rows):
+            self._rewrite(event, _changed(event, blank))
+
+    def blank_words(self, words: SaidWords) -> set[str]:
+        """Inside a transaction: replace some words everywhere; the ids of the turns that held them."""
+        touched: set[str] = set()
+        for event in self._events_like(words):
+            if (changed := _changed(event, words.blanked)) != json.loads(event.data):
+                self._rewrite(event, changed)
+                touched.add(event.turn_id)
+        return touched | self._blank_streamed(words)
+
+    def blank_recalled(self, ids: frozenset[str]) -> set[str]:
+        """Inside a transaction: remove rows from recorded prompts; the turns that were shown them."""
+        touched: set[str] = set()
+        rows = self._database.execute(
+            "SELECT turn_id, seq, kind, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
+        )
+        for event in map(_Recorded._make, rows):
+            values = cast("dict[str, JsonValue]", json.loads(event.data))
             if ids.isdisjoint(cast("list[str]", values["ids"])):
                 continue
             lines = [
                 f"- {line[2:].partition(' ')[0]} {FORGOTTEN}" if line[2:].partition(" ")[0] in ids else line
                 for line in str(values["text"]).splitlines()
             ]
-            self._rewrite(turn_id, seq, {**values, "text": "\n".join(lines)})
+            self._rewrite(event, {**values, "text": "\n".join(lines)})
+            touched.add(event.turn_id)
+        return touched
 
-    def _blank_events(self, change: Callable[[str], str]) -> int:
-        places, last = 0, ("", 0)
-        while rows := self._database.execute(
-            """SELECT turn_id, seq, kind, data FROM events WHERE (turn_id, seq) > (?, ?)
-               ORDER BY turn_id, seq LIMIT ?""",
-            (*last, _BATCH),
-        ):
-            for turn_id, seq, kind, data in rows:
-                values = json.loads(data)
-                if kind not in _WORDLESS and (changed := _changed(values, change)) != values:
-                    self._rewrite(turn_id, seq, changed)
-                    places += 1
-            last = (rows[-1][0], rows[-1][1])
-        return places
-
-    def _rewrite(self, turn_id: str, seq: int, values: JsonValue) -> None:
-        self._database.execute(
-            "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?", (json.dumps(values), turn_id, seq)
+    def unobserved_with(self, words: SaidWords) -> set[str]:
+        """The turns that hold some words and that the observer has not read yet."""
+        rows = self._database.execute(
+            """SELECT turn_id, data FROM log LEFT JOIN observed ON observed.session_id = log.session_id
+               WHERE data LIKE ? AND (log.number > coalesce(observed.number, 0)
+                   OR turn_id IN (SELECT turn_id FROM passed_over))""",
+            (words.like,),
         )
+        return {turn_id for turn_id, data in rows if change_stored(data, words.blanked) != data}
+
+    def _events_like(self, words: SaidWords) -> Iterator[_Recorded]:
+        last = ("", 0)
+        while rows := self._database.execute(
+            """SELECT turn_id, seq, kind, data FROM events WHERE (turn_id, seq) > (?, ?) AND data LIKE ?
+               ORDER BY turn_id, seq LIMIT ?""",
+            (*last, words.like, _BATCH),
+        ):
+            yield from map(_Recorded._make, rows)
+            last = (rows[-1][0], rows[-1][1])
+
+    def _blank_streamed(self, words: SaidWords) -> set[str]:
+        """The text of a model that was cut off is stored in pieces, and the words may lie across two."""
+        touched: set[str] = set()
+        rows = self._database.execute(
+            """SELECT delegation_id, turn_id, seq, kind, data FROM events WHERE kind = ?
+               ORDER BY turn_id, delegation_id, seq""",
+            (TextStreamed.kind,),
+        )
+        for (_, turn_id), group in groupby(rows, key=lambda row: row[:2]):
+            pieces = [_Recorded(*row[1:]) for row in group]
+            said = "".join(json.loads(piece.data)["text"] for piece in pieces)
+            if (left := words.blanked(said)) != said:
+                for number, piece in enumerate(pieces):
+                    self._rewrite(piece, {"text": "" if number else left})
+                touched.add(turn_id)
+        return touched
+
+    def _rewrite(self, event: _Recorded, values: JsonValue) -> None:
+        self._database.execute(
+            "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?",
+            (json.dumps(values), event.turn_id, event.seq),
+        )
+        if event.kind == TurnStarted.kind:
+            # A title is the beginning of the first message, so it may hold a part of the words.
+            text = str(cast("dict[str, JsonValue]", values)["text"])
+            self._database.execute(
+                """UPDATE sessions SET title = ?2 WHERE id =
+                   (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
+                (event.turn_id, title_of(text)),
+            )
 
 
-def _as_said(words: str) -> re.Pattern[str]:
-    """A pattern for these words in any case and spacing, but not as a part of longer words.
-
-    Scripts without case are often written without spaces too, so there a word has no visible end.
-    """
-    words = words.strip().rstrip(" .!?") or words
-    before = r"(?<!\w)" if _has_bounds(words[0]) else ""
-    after = r"(?!\w)" if _has_bounds(words[-1]) else ""
-    said = r"\s+".join(map(re.escape, words.split()))
-    return re.compile(f"{before}{said}{after}", re.IGNORECASE)
+@cache
+def _choices() -> dict[str, frozenset[str]]:
+    """The fields of each kind of event that hold a choice from a list, which the journal checks."""
+    return {
+        event.kind: frozenset(name for name, hint in get_type_hints(event).items() if _is_choice(hint))
+        for event in EVENTS
+    }
 
 
-def _has_bounds(character: str) -> bool:
-    return character.isdecimal() or character.lower() != character.upper()
+def _is_choice(hint: object) -> bool:
+    """``Literal[…]``, that or None, or a tuple of it."""
+    inner = [each for each in get_args(hint) if each not in (type(None), ...)]
+    return get_origin(hint) is Literal or (bool(inner) and all(map(_is_choice, inner)))
 
 
-def _blank(text: str) -> str:
-    return FORGOTTEN if text else text
-
-
-def _in_json(text: str, change: Callable[[str], str]) -> str:
-    """Apply a change to a text, or to the strings inside it if it is JSON."""
-    try:
-        values = json.loads(text)
-    except ValueError:
-        return change(text)
-    changed = _changed_all(values, change)
-    return text if changed == values else json.dumps(changed)
-
-
-def _changed(values: JsonValue, change: Callable[[str], str]) -> JsonValue:
+def _changed(event: _Recorded, change: Callable[[str], str]) -> JsonValue:
     """The fields of an event with the change applied to its words."""
-    if isinstance(values, Mapping):
-        return {
-            name: item
-            if name in _KEPT
-            else _changed_all(item, change)
-            if name == "arguments"
-            else _changed(item, change)
-            for name, item in values.items()
-        }
-    if isinstance(values, list):
-        return [_changed(item, change) for item in values]
-    return change(values) if isinstance(values, str) else values
+    values, choices = cast("dict[str, JsonValue]", json.loads(event.data)), _choices()[event.kind]
+    return {
+        name: item if name in choices else _changed_in(name, item, change) for name, item in values.items()
+    }
 
 
-def _changed_all(value: JsonValue, change: Callable[[str], str]) -> JsonValue:
-    """Apply the change to every string of a value and to its keys, which a model may have invented."""
+def _changed_in(name: str, value: JsonValue, change: Callable[[str], str]) -> JsonValue:
+    if name in _KEPT:
+        return value
+    if name == "arguments":
+        return change_texts(value, change)
     if isinstance(value, Mapping):
-        return {change(name): _changed_all(item, change) for name, item in value.items()}
+        return {inner: _changed_in(inner, item, change) for inner, item in value.items()}
     if isinstance(value, list):
-        return [_changed_all(item, change) for item in value]
+        return [_changed_in("", item, change) for item in value]
     return change(value) if isinstance(value, str) else value

@@ -373,7 +373,7 @@ CREATE TABLE passed_over (
         turn_id TEXT NOT NULL REFERENCES turns (id),
         PRIMARY KEY (session_id, turn_id)
     ) STRICT, WITHOUT ROWID;
-CREATE TABLE forgotten_turns (turn_id TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+CREATE TABLE forgotten_turns (turn_id TEXT PRIMARY KEY, ended INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 CREATE TABLE memory_work (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         stage TEXT NOT NULL CHECK (stage IN ('observe', 'reflect')),
@@ -411,5 +411,35 @@ CREATE TRIGGER reflections_anew_in_passages AFTER UPDATE ON reflections BEGIN
         INSERT INTO passages
         SELECT NULL, 'reflections', id, '', text, iif(session_id = '', 'several sessions', 'session ' || session_id), session_id, untrusted, private, sources, created_at
         FROM reflections WHERE id = new.id;
+    END;
+CREATE TABLE forgettings (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        at REAL NOT NULL,
+        wiped INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
+CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TRIGGER memories_of_forgotten_turns BEFORE INSERT ON memories
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TRIGGER observations_of_forgotten_turns BEFORE INSERT ON observations
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TRIGGER knowledge_versions_of_forgotten_turns BEFORE INSERT ON knowledge_versions
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TRIGGER learnings_of_forgotten_turns BEFORE INSERT ON learnings
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TRIGGER triples_of_forgotten_turns BEFORE INSERT ON triples
+    WHEN new.collection = '' AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

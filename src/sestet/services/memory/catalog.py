@@ -14,6 +14,11 @@ from sestet.storage.observations import ObservationRow, ObservationStore, Reflec
 Sort: TypeAlias = Literal["fact", "observation", "reflection"]
 
 _SORTS: dict[str, Sort] = {"m": "fact", "o": "observation", "r": "reflection"}
+_TABLES: dict[Sort, MemoryKind] = {
+    "fact": "memories",
+    "observation": "observations",
+    "reflection": "reflections",
+}
 #: The label of text that the person wrote: trusted and private.
 YOURS = Label(private=True)
 YOU = "you"
@@ -51,6 +56,7 @@ class MemoryCatalog:
     """Lists, finds and corrects memories of all three sorts by their ids."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self.memories = MemoryStore(database)
         self.observations = ObservationStore(database)
         self._index = MemoryIndex(database)
@@ -91,8 +97,14 @@ class MemoryCatalog:
             raise PersonError(f"there is no memory '{wanted}'; 'sestet memory list' shows the ids")
         return item
 
+    def was_given(self, wanted: str) -> bool:
+        """Whether a memory has or had this id. No id is given twice."""
+        sort, number = split_id(wanted)
+        rows = self._database.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (_TABLES[sort],))
+        return bool(rows) and 0 < number <= rows.only()[0]
+
     def quoting(self, text: str) -> list[str]:
-        """The ids of observations and reflections that contain a text word for word."""
+        """The ids of observations and reflections that contain a text, and of facts that are this text."""
         return [item_id(kind, number) for kind, number in self._index.quoting(text)]
 
     def edit(self, wanted: str, text: str) -> MemoryItem:
@@ -181,9 +193,14 @@ def is_storable(text: str) -> bool:
     return True
 
 
+def is_id(wanted: str) -> bool:
+    """Whether a text has the form of an id, such as ``m3``."""
+    letter, number = wanted[:1].casefold(), wanted[1:]
+    return letter in _SORTS and number.isascii() and number.isdecimal() and len(number) <= 18
+
+
 def split_id(wanted: str) -> tuple[Sort, int]:
     """The sort and number of an id; raise PersonError with an example if it is not one."""
-    letter, number = wanted[:1].casefold(), wanted[1:]
-    if letter not in _SORTS or not number.isascii() or not number.isdecimal() or len(number) > 18:
+    if not is_id(wanted):
         raise PersonError(f"'{wanted}' is not an id: m3 is a fact, o3 an observation, r3 a reflection")
-    return _SORTS[letter], int(number)
+    return _SORTS[wanted[0].casefold()], int(wanted[1:])

@@ -87,6 +87,9 @@ def import_lines(database: Database, lines: Iterable[str], *, mine: bool = False
     numbers = _known(items, catalog.items(_EVERYTHING))
     new = [item for item in items if item.id not in numbers]
     with database.transaction():
+        # A turn that forgetting has ended takes no further rows; the person adds this one anew.
+        ended = database.execute("SELECT turn_id FROM forgotten_turns WHERE ended")
+        new = [item if (item.turn_id,) not in ended else replace(item, turn_id="") for item in new]
         for item in new:
             numbers[item.id] = _add(catalog, item, numbers)
             database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))

@@ -137,12 +137,15 @@ class Observer:
     def _store_observations(
         self, batch: Unobserved, groups: Sequence[tuple[Sequence[EndedTurn], Drafts]]
     ) -> bool:
+        made, usage = 0, sum((written.usage for _, written in groups), Usage())
         with self._database.transaction():
+            if self._observed.is_outdated(batch):
+                # The turns may hold less than the model has read, so they are read again.
+                self._observed.log("observe", self._writer.name, 0, usage)
+                return True
             if not self._observed.move_mark(batch):
                 return False
-            made, usage = 0, Usage()
             for turns, written in groups:
-                usage += written.usage
                 # The label of the whole group: a model that read a web page may name any turn as its source.
                 label = _joined(turn.label for turn in turns)
                 for draft in written.drafts:

@@ -4,6 +4,28 @@
 
 from sestet.storage.migrations.versions_1_to_8 import kept_in_passages
 
+#: The tables that a turn writes to, each with the column ``turn_id``, and which of their rows a turn writes.
+#: A graph fact with a collection was read from a row that stays, perhaps after its turn was ended.
+_WRITTEN_BY_TURNS = {
+    "events": "true",
+    "memories": "true",
+    "observations": "true",
+    "knowledge_versions": "true",
+    "learnings": "true",
+    "triples": "new.collection = ''",
+}
+
+
+def refused_after_forgetting(table: str, rows: str) -> str:
+    """A trigger that refuses further rows of a turn that forgetting has ended."""
+    return f"""
+    CREATE TRIGGER {table}_of_forgotten_turns BEFORE INSERT ON {table}
+    WHEN {rows} AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+    """
+
+
 VERSIONS_9_ONWARD: tuple[str, ...] = (
     # 9: versions and tags of knowledge, lessons, and the full-text index of past turns
     """
@@ -292,7 +314,8 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     + kept_in_passages(
         "reflections", "''", "text", "iif(session_id = '', 'several sessions', 'session ' || session_id)"
     ),
-    # Earlier standing answers do not say what they were given for: they cover a risk in a clean context.
+    # 13: what a standing answer was given for. Earlier ones do not say it: they cover a risk in a context
+    # that has read nothing untrusted or private.
     """
     ALTER TABLE approvals ADD COLUMN why TEXT NOT NULL DEFAULT 'risk';
     ALTER TABLE approvals ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 0;
@@ -301,4 +324,16 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     ALTER TABLE grants ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE grants ADD COLUMN private INTEGER NOT NULL DEFAULT 0;
     """,
+    # 14: when something was forgotten, and whether its traces are wiped; a turn that forgetting has ended
+    # writes nothing more, whichever process runs it. The words themselves are kept nowhere.
+    """
+    CREATE TABLE forgettings (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        at REAL NOT NULL,
+        wiped INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
+    ALTER TABLE forgotten_turns ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
+    """
+    + "".join(refused_after_forgetting(table, rows) for table, rows in _WRITTEN_BY_TURNS.items()),
 )

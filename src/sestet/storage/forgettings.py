@@ -1,0 +1,56 @@
+"""When something was forgotten, and whether the file still holds traces of it. The words are kept nowhere."""
+
+import sqlite3
+import time
+from shutil import disk_usage
+from typing import Literal, TypeAlias
+
+from sestet.core.errors import StorageError
+from sestet.storage.database import Database
+
+#: What became of a wipe: done, another process reads the file, the disk is full, or another error.
+Wipe: TypeAlias = Literal["wiped", "in_use", "no_room", "failed"]
+
+#: Bytes: with less than a page of free space, an I/O error is one of a full disk.
+_ROOM = 4096
+#: The low byte of SQLite's error codes, without details.
+_PRIMARY = 0xFF
+_OUTCOMES: dict[int, Wipe] = {
+    sqlite3.SQLITE_BUSY: "in_use",
+    sqlite3.SQLITE_LOCKED: "in_use",
+    sqlite3.SQLITE_FULL: "no_room",
+}
+
+
+class Forgettings:
+    """One row for each time. Whoever reads texts and writes later compares the last one before and after."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add(self) -> None:
+        """Inside the transaction that removes the words: their traces are to be wiped from the file."""
+        self._database.execute("INSERT INTO forgettings (at) VALUES (?)", (time.time(),))
+
+    def last(self) -> int:
+        """A number that grows each time: a text that was read at a lower one may hold forgotten words."""
+        (number,) = self._database.execute("SELECT coalesce(max(id), 0) FROM forgettings").only()
+        return number
+
+    def has_traces(self) -> bool:
+        """Whether the file may still hold words that were forgotten."""
+        return bool(self._database.execute("SELECT 1 FROM forgettings WHERE NOT wiped LIMIT 1"))
+
+    def wipe(self) -> Wipe:
+        """Wipe the traces now. What fails is tried again by the next process that opens the file."""
+        upto = self.last()
+        try:
+            if not self._database.wipe_deleted():
+                return "in_use"
+            self._database.execute("UPDATE forgettings SET wiped = 1 WHERE NOT wiped AND id <= ?", (upto,))
+        except StorageError as error:
+            code = getattr(error.__cause__, "sqlite_errorcode", 0) & _PRIMARY
+            if code == sqlite3.SQLITE_IOERR and disk_usage(self._database.path.parent).free < _ROOM:
+                return "no_room"
+            return _OUTCOMES.get(code, "failed")
+        return "wiped"

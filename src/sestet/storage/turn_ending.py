@@ -1,0 +1,54 @@
+"""Ends open turns that have read forgotten words: what goes on with them would write them again."""
+
+import json
+import time
+from collections.abc import Collection, Iterator
+
+from sestet.core.event import Event, Stamp, ToolCalled, ToolFinished, TurnCancelled
+from sestet.core.label import Label
+from sestet.storage.database import Database
+from sestet.storage.journal import Journal, TurnRow
+
+#: Nobody knows what such a call did, so nobody knows what it read either.
+_UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that was ended by forgetting",))
+_IN_DOUBT = "Forgetting ended the turn before '{tool}' had answered, so its effect is in doubt."
+
+
+class TurnEnding:
+    """Cancels turns. A trigger refuses every later row of theirs, also of a process that still runs one."""
+
+    def __init__(self, database: Database, journal: Journal) -> None:
+        self._database = database
+        self._journal = journal
+
+    def end_open(self, turn_ids: Collection[str], *, later: bool) -> list[TurnRow]:
+        """Inside a transaction: end the turns that are still open.
+
+        ``later``: also open turns after one of them in its session, which were shown it as the conversation.
+        """
+        rows = self._database.execute(
+            """SELECT DISTINCT turns.* FROM turns
+               JOIN turns AS held ON held.session_id = turns.session_id AND held.number <= turns.number
+               WHERE turns.state IN ('running', 'paused') AND (?2 OR held.id = turns.id)
+                   AND held.id IN (SELECT value FROM json_each(?1))
+               ORDER BY turns.session_id, turns.number""",
+            (json.dumps(list(turn_ids)), later),
+        )
+        ended = [TurnRow(*row) for row in rows]
+        for turn in ended:
+            self._journal.append_inside(list(self._last_events(turn)))
+            self._database.execute("INSERT OR REPLACE INTO forgotten_turns VALUES (?, 1)", (turn.id,))
+        return ended
+
+    def _last_events(self, turn: TurnRow) -> Iterator[Event]:
+        """A call without a result may have had its effect, and the end of the turn must not hide that."""
+        events = list(self._journal.events_of(turn.id))
+        answered = {event.call.id for event in events if isinstance(event, ToolFinished)}
+        seq, now = self._journal.last_seq(turn.id), time.time()
+        for event in events:
+            if isinstance(event, ToolCalled) and event.call.id not in answered:
+                seq += 1
+                stamp = event.stamp._replace(seq=seq, at=now)
+                text = _IN_DOUBT.format(tool=event.call.name)
+                yield ToolFinished(stamp, event.call, "in_doubt", text, 0.0, _UNKNOWN)
+        yield TurnCancelled(Stamp(turn.session_id, turn.id, seq + 1, "user", "", now))
