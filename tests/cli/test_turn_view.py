@@ -14,8 +14,17 @@ from sestet.cli.show.progress import progress_line
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
-from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, ToolFinished, TurnCancelled
+from sestet.core.event import (
+    Event,
+    ModelCalled,
+    ModelRetried,
+    Stamp,
+    TextStreamed,
+    ToolFinished,
+    TurnCancelled,
+)
 from sestet.core.label import CLEAN
+from sestet.core.model import Usage
 from sestet.models.scripted import ScriptItem
 from tests.cli.hanging import BEGINNING, HangingModel
 from tests.cli.screen import read_screen
@@ -121,6 +130,13 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
     assert screen[3].startswith("  operator · fs_write was refused: ")
     assert "  ← operator declined: this is no file" in screen
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
+
+
+def test_a_rejection_beside_calls_is_not_shown() -> None:
+    stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
+    reply = ModelCalled(stamp, "m", "\u200b[REJECT] not mine", (ToolCall("fs_list"),), Usage(), 1.0)
+
+    assert progress_line(reply) is None
 
 
 def test_the_reason_of_a_denied_call_is_written_for_the_person() -> None:

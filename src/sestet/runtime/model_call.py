@@ -42,7 +42,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
 async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """One reply in the form that is recorded; its text is shown as it arrives."""
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
-    visible = RejectFilter()
+    visible = RejectFilter(hold_opening=bool(run.delegation_id))
     reply: ModelReply | None = None
     try:
         async with aclosing(model.stream(request)) as stream:

@@ -71,19 +71,20 @@ class Steps:
     async def _act_on(self, run: AgentRun, reply: ModelReply) -> Outcome | None:
         """Do what one reply asks for; an outcome ends the agent's work."""
         run.messages.append(AssistantMessage(reply.text, reply.calls))
+        declined = rejection(reply.text)
+        if declined is not None and run.agent is not self.root:
+            # Also when the reply asks for calls: an agent that declines runs no tool.
+            return Outcome("rejected", run.agent.name, cause=declined)
         if not reply.calls:
-            return self._read_text(run, reply.text)
+            return self._read_text(run, "" if declined is not None else reply.text)
         if run.agent.tools is None:
             return await self._delegate_all(run, reply.calls)
         return await self._call_tools(run, reply.calls)
 
     def _read_text(self, run: AgentRun, text: str) -> Outcome | None:
-        """A reply without calls: the agent's answer, a rejection, or no answer at all."""
-        name, is_root = run.agent.name, run.agent is self.root
-        declined = rejection(text)
-        if declined is not None and not is_root:
-            return Outcome("rejected", name, cause=declined)
-        if not text.strip() or declined is not None:
+        """A reply without calls: the agent's answer, or no answer at all."""
+        name = run.agent.name
+        if not text.strip():
             nudged = self._nudge(run, "silence")
             return None if nudged else Outcome("empty", name, cause=f"{name} gave no answer")
         names = tuple(agent.name for agent in run.agent.sub_agents)

@@ -27,6 +27,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.message import ToolCall
+from sestet.runtime.reply_text import rejection
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +87,8 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
         case AgentNudged():
             return Line(f"{event.author} {_NUDGES[event.reason]}")
         case ModelCalled():
-            said = one_line(event.text, _TEXT_WIDTH) if event.calls else ""
+            may_show = event.calls and rejection(event.text) is None
+            said = one_line(event.text, _TEXT_WIDTH) if may_show else ""
             return Line(f"{event.author}: {said}") if said else None
         case MemoryRecalled():
             return Line(f"recalled {', '.join(event.ids)}")

@@ -220,12 +220,17 @@ class AnswerFilter:
     def __init__(self) -> None:
         self._state: Literal["head", "thinking", "answer"] = "head"
         self._held = ""
+        #: Blanks before that, in pieces: a megabyte of them is not read again with each piece.
+        self._blanks: list[str] = []
         self._thought = False
 
     def feed(self, text: str) -> str:
         """The text that is certainly answer after this piece; often the whole piece."""
         if self._state == "answer":
             return text
+        if self._state == "head" and not self._held and not text.strip():
+            self._blanks.append(text)
+            return ""
         self._held += text
         if self._state == "thinking" and not self._leave_thinking():
             return ""
@@ -248,11 +253,11 @@ class AnswerFilter:
             # Keep enough to recognise a split tag; the thought itself may be long.
             self._held = thought[-len(_CLOSE) :]
             return False
-        self._state, self._held = "head", rest
+        self._state, self._held, self._blanks = "head", rest, []
         return True
 
     def _release(self) -> str:
         # Drop the empty lines after a thought. Without a thought, they are part of the answer.
-        released = self._held.lstrip() if self._thought else self._held
-        self._held = ""
+        released = self._held.lstrip() if self._thought else "".join((*self._blanks, self._held))
+        self._held, self._blanks = "", []
         return released
