@@ -132,6 +132,17 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
 
 
+async def test_a_turn_that_failed_says_what_it_used(console: Console) -> None:
+    used = Usage(1_200, 34)
+    script = [ModelReply(calls=(transfer(name, "go"),), usage=used) for name in ("nobody", "nowhere")]
+
+    screen = await show_turn(console, script, "go")
+
+    assert screen[-3:] == ["exist: 'nowhere'.", "", "  orchestrator ·"]
+    assert isinstance(console.file, io.StringIO)
+    assert "2,468 tokens" in console.file.getvalue()
+
+
 def test_a_rejection_beside_calls_is_not_shown() -> None:
     stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
     reply = ModelCalled(stamp, "m", "\u200b[REJECT] not mine", (ToolCall("fs_list"),), Usage(), 1.0)

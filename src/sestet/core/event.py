@@ -183,6 +183,8 @@ class TurnFinished(_Stamped):
     usage: Usage
     milliseconds: float
     label: Label
+    #: Why code ended the turn with the specialists' results; empty: an agent wrote the text.
+    cut_short: str = ""
 
 
 class TurnFailed(_Stamped):
@@ -193,6 +195,8 @@ class TurnFailed(_Stamped):
     text: str
     label: Label
     detail: str = ""
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
 
 
 class TurnCancelled(_Stamped):

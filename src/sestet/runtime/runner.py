@@ -167,7 +167,7 @@ class Runner:
             end = self._end_of(turn, run, outcome)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            end = _failed(turn.stamp(root), "timeout", cause, run.label if run else CLEAN)
+            end = _failed(turn, root, "timeout", cause, run.label if run else CLEAN)
         except asyncio.CancelledError:
             end = TurnCancelled(turn.stamp("user"))
         except StorageError as error:
@@ -181,7 +181,7 @@ class Runner:
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
         cause = whole(f"something went wrong inside Sestet: {told(bug)}")
-        return _failed(turn.stamp(self._root.name), "failed", cause, label)
+        return _failed(turn, self._root.name, "failed", cause, label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Record the end for a task that was ended from outside, or before its first step."""
@@ -215,11 +215,10 @@ class Runner:
     def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
         if outcome.kind == "ok":
             stamp = turn.stamp(outcome.author)
-            return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label)
-        stamp = turn.stamp(self._root.name)
+            return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label, outcome.cause)
         if outcome.kind == "paused":
-            return TurnPaused(stamp, tuple(turn.waiting_for))
-        return _failed(stamp, outcome.kind, outcome.cause or outcome.kind, run.label)
+            return TurnPaused(turn.stamp(self._root.name), tuple(turn.waiting_for))
+        return _failed(turn, self._root.name, outcome.kind, outcome.cause or outcome.kind, run.label)
 
 
 def require_usable(session_id: str, text: str) -> None:
@@ -245,7 +244,8 @@ async def _stop(task: asyncio.Task[None]) -> None:
         raise cancelled
 
 
-def _failed(stamp: Stamp, kind: str, detail: str, label: Label) -> TurnFailed:
+def _failed(turn: Turn, author: str, kind: str, detail: str, label: Label) -> TurnFailed:
     """The end of a turn without a reply, with a sentence for the person and the bare reason."""
     detail = detail.rstrip(".")
-    return TurnFailed(stamp, kind, f"I could not answer: {detail}.", label, detail)
+    text = f"I could not answer: {detail}."
+    return TurnFailed(turn.stamp(author), kind, text, label, detail, turn.usage, turn.milliseconds)

@@ -16,11 +16,12 @@ from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     Refusal,
     Transfer,
-    answer_invented_call,
     ask_remote,
-    may_delegate,
+    end_of_delegating,
+    findings,
     offered_tools,
     read_transfer,
+    refuse_invented_call,
     result_for_orchestrator,
     transfer_tool,
 )
@@ -64,7 +65,7 @@ class Steps:
         return await ask_model(run, self._model_of(run.agent.name), self._offered_tools(run))
 
     def _offered_tools(self, run: AgentRun) -> tuple[Tool, ...]:
-        if run.agent.tools is None and not may_delegate(run):
+        if run.agent.tools is None and end_of_delegating(run) is not None:
             return ()
         return offered_tools(run.agent, self.root, self._transfer)
 
@@ -88,7 +89,8 @@ class Steps:
             nudged = self._nudge(run, "silence")
             return None if nudged else Outcome("empty", name, cause=f"{name} gave no answer")
         names = tuple(agent.name for agent in run.agent.sub_agents)
-        if announces_transfer(text, names) and may_delegate(run) and self._nudge(run, "announced"):
+        announced = announces_transfer(text, names) and end_of_delegating(run) is None
+        if announced and self._nudge(run, "announced"):
             return None
         return Outcome("ok", name, text)
 
@@ -126,25 +128,26 @@ class Steps:
     async def _delegate_all(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """The orchestrator's calls: delegations run at the same time, every other call is refused."""
         transfers: list[Transfer] = []
-        mistake = ""
+        refused: Refusal | None = None
         for call in calls:
             if call.name != TRANSFER:
-                answer: Transfer | Refusal = Refusal(answer_invented_call(run.agent, call.name), mistake=True)
+                answer: Transfer | Refusal = refuse_invented_call(run.agent, call.name)
             else:
                 answer = read_transfer(run, self._transfer, call)
             if isinstance(answer, Transfer):
                 transfers.append(answer)
                 continue
             run.messages.append(ToolMessage(call.id, call.name, answer.text, failed=True))
-            mistake = answer.text if answer.mistake else mistake
-        run.mistakes = run.mistakes + 1 if mistake and not transfers else 0
-        if run.mistakes >= _MISTAKES:
-            return Outcome("failed", run.agent.name, cause=mistake)
+            refused = answer
+        run.mistakes = 0 if transfers else run.mistakes + 1
+        if refused is not None and run.mistakes >= _MISTAKES:
+            return findings(run.agent.name, end_of_delegating(run) or refused, run.results)
         if not transfers:
             return None
         outcomes = await self._run_delegations(run, transfers)
         if any(outcome.kind == "paused" for outcome in outcomes):
             return Outcome("paused", run.agent.name)
+        run.results += outcomes
         if len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok":
             return outcomes[0]
         for transfer, outcome in zip(transfers, outcomes, strict=True):

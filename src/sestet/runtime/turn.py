@@ -240,8 +240,10 @@ class AgentRun:
         self.label = label
         self.usage = Usage()
         self.nudged = False
-        #: Wrong names or malformed arguments in a row.
+        #: Replies in a row whose calls were all wrong or refused.
         self.mistakes = 0
+        #: What its delegations returned.
+        self.results: list[Outcome] = []
         #: How often the agent made each exact call.
         self.repeats: dict[str, int] = defaultdict(int)
         #: How many calls the model has asked for.
