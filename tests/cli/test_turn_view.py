@@ -143,6 +143,16 @@ async def test_a_turn_that_failed_says_what_it_used(console: Console) -> None:
     assert "2,468 tokens" in console.file.getvalue()
 
 
+def test_calls_that_were_left_out_are_told() -> None:
+    stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
+    reply = ModelCalled(stamp, "m", "", (ToolCall("fs_list"),), Usage(), 1.0, 19_999)
+
+    line = progress_line(reply)
+
+    assert line is not None
+    assert line.text == "operator asked for 20,000 calls in one reply; 19,999 of them were left out"
+
+
 def test_a_rejection_beside_calls_is_not_shown() -> None:
     stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
     reply = ModelCalled(stamp, "m", "\u200b[REJECT] not mine", (ToolCall("fs_list"),), Usage(), 1.0)

@@ -19,7 +19,14 @@ def asked(events: list[Event], agent: str = "orchestrator") -> int:
 
 
 def finished(events: list[Event]) -> TurnFinished:
-    assert isinstance(end := events[-1], TurnFinished)
+    end = events[-1]
+    assert isinstance(end, TurnFinished)
+    return end
+
+
+def failed(events: list[Event]) -> TurnFailed:
+    end = events[-1]
+    assert isinstance(end, TurnFailed)
     return end
 
 
@@ -80,7 +87,7 @@ async def test_when_everybody_declined_and_the_orchestrator_goes_on_the_turn_fai
 
     events = await talk(model, limits=Limits(rounds=9)).begin("go")
 
-    assert isinstance(end := events[-1], TurnFailed)
+    end = failed(events)
     assert (end.cause, end.detail) == ("rejected", "every specialist declined")
     assert asked(events) == 1 + 2
     assert end.usage == sum((event.usage for event in events if isinstance(event, ModelCalled)), Usage())
@@ -92,7 +99,7 @@ async def test_asking_again_who_declined_ends_the_turn_although_others_are_left(
 
     events = await talk(ScriptedModel(script)).begin("go")
 
-    assert isinstance(end := events[-1], TurnFailed)
+    end = failed(events)
     assert end.detail == "operator was asked again after it had declined"
     assert asked(events) == 1 + 2
 
@@ -102,7 +109,7 @@ async def test_the_end_on_wrong_names_says_to_the_person_what_happened_and_not_w
 ) -> None:
     events = await talk(ScriptedModel([transfer("browser"), transfer("executor")])).say("go")
 
-    assert isinstance(end := events[-1], TurnFailed)
+    end = failed(events)
     assert end.text == "I could not answer: the orchestrator named an agent that does not exist: 'executor'."
 
 

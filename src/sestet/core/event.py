@@ -78,6 +78,8 @@ class ModelCalled(_Stamped):
     calls: tuple[ToolCall, ...]
     usage: Usage
     milliseconds: float
+    #: Further calls in the reply, which exceeded the limit of the turn.
+    calls_left_out: int = 0
 
 
 class ModelRetried(_Stamped):

@@ -25,6 +25,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
         turn.count_past_call()
         run.calls += len(recorded.calls)
+        run.left_out = recorded.calls_left_out
         return _spent(run, ModelReply(recorded.text, recorded.calls, recorded.usage))
     turn.spend_model_call()
     await turn.settle()
@@ -35,7 +36,8 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
         _make_room(run, model, error)
         reply = await _ask(run, model, tools)
     milliseconds = (time.monotonic() - started) * 1000
-    turn.record(ModelCalled(run.stamp(), reply.model, reply.text, reply.calls, reply.usage, milliseconds))
+    facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out)
+    turn.record(ModelCalled(run.stamp(), *facts))
     return _spent(run, reply)
 
 
@@ -59,7 +61,10 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         if not _is_sound(reply):
             raise ModelError(f"'{model.name}' gave a reply whose text, calls or usage are of the wrong type")
         _show(run, visible.rest())
-        calls = tuple(_with_id(run, call) for call in reply.calls)
+        # One call stays, so that its agent is told why it was not made.
+        kept = reply.calls[: max(1, run.turn.calls_left)]
+        run.left_out = len(reply.calls) - len(kept)
+        calls = tuple(_with_id(run, call) for call in kept)
         return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name)
     except (ModelError, StorageError):
         raise

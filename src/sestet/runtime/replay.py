@@ -40,6 +40,7 @@ class Replay:
         self.results: dict[str, DelegationFinished] = {}
         self.model_calls: Counter[str] = Counter()
         self.tool_calls: dict[str, list[str]] = {}
+        self.answered_calls: Counter[str] = Counter()
         # By call id.
         self.intents: set[str] = set()
         self.answers: dict[str, ToolFinished] = {}
@@ -101,6 +102,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
+                found.answered_calls[event.delegation_id] += 1
                 # A refused call does not count against the tool's limit.
                 if event.outcome != "refused":
                     found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)

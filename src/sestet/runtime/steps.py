@@ -67,7 +67,9 @@ class Steps:
     def _offered_tools(self, run: AgentRun) -> tuple[Tool, ...]:
         if run.agent.tools is None and end_of_delegating(run) is not None:
             return ()
-        return offered_tools(run.agent, self.root, self._transfer)
+        tools = offered_tools(run.agent, self.root, self._transfer)
+        # Delegating and declining are no tool calls.
+        return tools if run.turn.calls_left else tuple(tool for tool in tools if tool.function is None)
 
     async def _act_on(self, run: AgentRun, reply: ModelReply) -> Outcome | None:
         """Do what one reply asks for; an outcome ends the agent's work."""
@@ -78,9 +80,12 @@ class Steps:
             return Outcome("rejected", run.agent.name, cause=declined)
         if not reply.calls:
             return self._read_text(run, "" if declined is not None else reply.text)
-        if run.agent.tools is None:
-            return await self._delegate_all(run, reply.calls)
-        return await self._call_tools(run, reply.calls)
+        answer_all = self._delegate_all if run.agent.tools is None else self._call_tools
+        outcome = await answer_all(run, reply.calls)
+        if outcome is None and run.left_out:
+            limit = str(run.turn.limits.tool_calls)
+            run.messages.append(UserMessage(say("calls_left_out", number=str(run.left_out), limit=limit)))
+        return outcome
 
     def _read_text(self, run: AgentRun, text: str) -> Outcome | None:
         """A reply without calls: the agent's answer, or no answer at all."""
@@ -106,6 +111,7 @@ class Steps:
     async def _call_tools(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """Answer every tool call of one reply; an outcome ends the agent's work."""
         only_mistakes = True
+        run.overdrawn += not run.turn.calls_left
         for call in calls:
             if call.name == REJECT_TASK and run.agent is not self.root:
                 return Outcome("rejected", run.agent.name, cause=str(call.arguments.get("reason", "")))
@@ -114,11 +120,15 @@ class Steps:
             if run.repeats[key] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
+            run.turn.answered_calls += 1
             message, mistake = await self._tools.answer(run, call)
             if message is None:
                 return Outcome("paused", run.agent.name)
             run.messages.append(message)
             only_mistakes = only_mistakes and mistake
+        if run.overdrawn >= _MISTAKES:
+            cause = f"the limit of {run.turn.limits.tool_calls} tool calls in one turn was reached"
+            return Outcome("over_budget", run.agent.name, cause=cause)
         run.mistakes = run.mistakes + 1 if only_mistakes else 0
         if run.mistakes > _MISTAKES:
             cause = f"{run.agent.name} made wrong calls {run.mistakes} times in a row: '{calls[-1].name}'"

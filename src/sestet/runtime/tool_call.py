@@ -158,8 +158,10 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
-    tool = step.tool
-    if tool.calls_per_turn is not None and step.run.turn.tool_calls[tool.name] > tool.calls_per_turn:
+    tool, turn = step.tool, step.run.turn
+    if turn.answered_calls > turn.limits.tool_calls:
+        return _refused(refusal("turn_call_limit", tool=tool.name, limit=str(turn.limits.tool_calls)))
+    if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refused(refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
     return await proceed(step)
 

@@ -26,6 +26,7 @@ class Limits(Record):
 
     rounds: int = 5
     model_calls: int = 40
+    tool_calls: int = 200
     seconds: float = 600.0
     #: For one delegation; shorter than ``seconds``, so that the orchestrator still has time to answer.
     delegation_seconds: float = 300.0
@@ -91,6 +92,8 @@ class Turn:
         #: Agents that rejected a request; this turn asks them no more.
         self.struck_off: set[str] = set()
         self.tool_calls: dict[str, int] = defaultdict(int)
+        #: Tool calls of all agents that were answered, by the tool or by a refusal.
+        self.answered_calls = 0
         #: Ids of the questions that a person must decide before the turn can go on.
         self.waiting_for: list[str] = []
         #: Running delegations, and those that the person stopped.
@@ -203,8 +206,14 @@ class Turn:
     def count_past(self, delegation_id: str) -> None:
         """Count the calls of a delegation that ended before the turn was resumed."""
         self._model_calls += self.replay.model_calls[delegation_id]
+        self.answered_calls += self.replay.answered_calls[delegation_id]
         for tool in self.replay.tool_calls.get(delegation_id, ()):
             self.tool_calls[tool] += 1
+
+    @property
+    def calls_left(self) -> int:
+        """How many tool calls the turn may still make."""
+        return max(0, self.limits.tool_calls - self.answered_calls)
 
     @property
     def milliseconds(self) -> float:
@@ -246,8 +255,12 @@ class AgentRun:
         self.results: list[Outcome] = []
         #: How often the agent made each exact call.
         self.repeats: dict[str, int] = defaultdict(int)
-        #: How many calls the model has asked for.
+        #: How many calls the model has asked for, without those that were left out.
         self.calls = 0
+        #: How many calls of the last reply were left out, because they exceed the limit of the turn.
+        self.left_out = 0
+        #: Replies that asked for tools when the turn allowed no more calls.
+        self.overdrawn = 0
 
     def stamp(self) -> Stamp:
         """The stamp of the next event that this agent causes."""

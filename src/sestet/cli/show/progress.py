@@ -86,6 +86,10 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"you {approved}")
         case AgentNudged():
             return Line(f"{event.author} {_NUDGES[event.reason]}")
+        case ModelCalled() if event.calls_left_out:
+            number = len(event.calls) + event.calls_left_out
+            what = f"asked for {number:,} calls in one reply; {event.calls_left_out:,} of them were left out"
+            return Line(f"{event.author} {what}", "warning")
         case ModelCalled():
             may_show = event.calls and rejection(event.text) is None
             said = one_line(event.text, _TEXT_WIDTH) if may_show else ""
