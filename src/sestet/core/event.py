@@ -82,6 +82,13 @@ class ModelCalled(_Stamped):
     calls_left_out: int = 0
 
 
+class PriceUnknown(_Stamped):
+    """A model was used whose price is unknown, so `limits.dollars` does not hold for it."""
+
+    kind: ClassVar[Literal["price_unknown"]] = "price_unknown"
+    model: str
+
+
 class ModelRetried(_Stamped):
     """A model call failed; the same model or another one is asked next."""
 
@@ -226,6 +233,7 @@ Event: TypeAlias = (
     | RequestRouted
     | TextStreamed
     | ModelCalled
+    | PriceUnknown
     | ModelRetried
     | AgentNudged
     | DelegationStarted

@@ -16,6 +16,7 @@ from sestet.core.event import (
     Event,
     MemoryRecalled,
     ModelCalled,
+    PriceUnknown,
     RequestRouted,
     ToolCalled,
     ToolFinished,
@@ -33,6 +34,7 @@ class Replay:
         self.last_seq = 0
         #: The time that the recorded model and tool calls took.
         self.milliseconds = 0.0
+        self.unpriced: set[str] = set()
         # By delegation id; the root agent's is empty.
         self.replies: dict[str, deque[ModelCalled]] = {}
         self.delegated: set[str] = set()
@@ -92,6 +94,8 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
                 found.model_calls[event.delegation_id] += 1
                 found.milliseconds += event.milliseconds
+            case PriceUnknown():
+                found.unpriced.add(event.model)
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
             case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:

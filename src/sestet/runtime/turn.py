@@ -5,15 +5,16 @@ import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
-from sestet.core.errors import LimitError, StorageError
+from sestet.core.errors import DefinitionError, LimitError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
-from sestet.core.record import Record
+from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
@@ -33,6 +34,12 @@ class Limits(Record):
     tool_output: int = 16_000
     tokens: int | None = None
     dollars: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in as_dict(self).items():
+            # Nothing is greater than NaN: such a limit would hold nothing.
+            if value is not None and not 0 <= value < inf:
+                raise DefinitionError(f"the limit '{name}' must be a number from 0 on, not {value!r}")
 
 
 class Outcome(NamedTuple):
@@ -89,6 +96,10 @@ class Turn:
         self.user_words = plan.text
         self.rounds = 0
         self.usage = Usage()
+        #: An estimate for calls whose tokens nobody counted.
+        self.uncounted_tokens = 0
+        #: Models whose price is unknown, and the person knows that.
+        self.unpriced = set(self.replay.unpriced)
         #: Agents that rejected a request; this turn asks them no more.
         self.struck_off: set[str] = set()
         self.tool_calls: dict[str, int] = defaultdict(int)
@@ -190,7 +201,8 @@ class Turn:
 
     def spend_model_call(self) -> None:
         """Count a model call; raise ``LimitError`` when the limits allow no more."""
-        limits, used = self.limits, self.usage.input_tokens + self.usage.output_tokens
+        limits, usage = self.limits, self.usage
+        used = usage.input_tokens + usage.output_tokens + self.uncounted_tokens
         if self._model_calls >= limits.model_calls:
             raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
         if limits.tokens is not None and used >= limits.tokens:

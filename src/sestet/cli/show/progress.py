@@ -15,6 +15,7 @@ from sestet.core.event import (
     ModelCalled,
     ModelRetried,
     OutcomeKind,
+    PriceUnknown,
     RequestRouted,
     TextStreamed,
     ToolCalled,
@@ -98,6 +99,9 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"recalled {', '.join(event.ids)}")
         case RequestRouted():
             return Line(f"routed by code, {event.confidence:.0%} sure")
+        case PriceUnknown():
+            what = f"limits.dollars does not hold for {event.model}: its price is unknown"
+            return Line(f"{what}; limits.tokens holds for every model", "warning")
         case ModelRetried():
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():
