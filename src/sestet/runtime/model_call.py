@@ -1,5 +1,6 @@
 """One model call: its text is streamed as it arrives, and its whole reply is recorded."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
 async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """One reply in the form that is recorded; its text is shown as it arrives."""
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
-    visible = RejectFilter(hold_opening=bool(run.delegation_id))
+    visible, task = RejectFilter(hold_opening=bool(run.delegation_id)), asyncio.current_task()
     reply: ModelReply | None = None
     try:
         async with aclosing(read_stream(model, request)) as stream:
@@ -84,7 +85,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         raise
     # A library may raise anything, even SystemExit.
     except BaseException as error:
-        if is_stopped_by(error):
+        if is_stopped_by(error, task):
             raise
         _log.exception("the model '%s' raised", model.name)
         raise ModelError(whole(f"'{model.name}': {told(error)}")) from error

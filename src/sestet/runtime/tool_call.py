@@ -176,6 +176,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     (run, tool, call), turn = step, step.run.turn
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
+    task = asyncio.current_task()
     try:
         async with limit:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
@@ -193,7 +194,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         return ToolResult("error", whole(str(error)), _since(started), label)
     # A library may raise anything, even SystemExit.
     except BaseException as error:
-        if is_stopped_by(error):
+        if is_stopped_by(error, task):
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"

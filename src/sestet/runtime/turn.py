@@ -66,13 +66,23 @@ class TurnPlan(Record):
     replay: Replay = NOTHING_DONE
 
 
-def is_stopped_by(error: BaseException) -> bool:
-    """Whether an error must end the running task, instead of becoming a failed result."""
+def is_stopped_by(error: BaseException, task: "asyncio.Task[object] | None") -> bool:
+    """Whether an error must end ``task``, in which it was caught, instead of becoming a failed result."""
     if isinstance(error, asyncio.CancelledError):
         # The awaited thing may have been cancelled, and not this task; then this task goes on.
-        task = asyncio.current_task()
         return task is None or task.cancelling() > 0
-    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
+    if isinstance(error, GeneratorExit):
+        # A library raised it, unless Python throws the task away: then another task runs, or none.
+        return task is None or _running_task() is not task
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _running_task() -> "asyncio.Task[object] | None":
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        # No event loop runs.
+        return None
 
 
 def _new_id() -> str:
