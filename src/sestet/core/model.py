@@ -16,7 +16,7 @@ CHARACTERS_PER_TOKEN = 4
 #: A longer reply is a failure of its model.
 LONGEST_REPLY = 4_000_000
 #: After so many items of a stream the event loop gets a turn, also if the model never waits.
-_ITEMS_IN_A_ROW = 32
+_ITEMS_IN_A_ROW = 128
 
 
 class ModelRequest(NamedTuple):

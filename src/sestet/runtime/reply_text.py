@@ -71,6 +71,11 @@ class RejectFilter:
 
     def feed(self, piece: str) -> str:
         """The part of the text so far that may be shown now."""
+        is_plain = self._opening.is_over and not self._matched and self.end is None
+        if is_plain and _OPENING_BRACKET.search(piece) is None:
+            # Most pieces of most replies: nothing is held.
+            self._follow(piece)
+            return piece
         position = 0
         while self.end is None and position < len(piece):
             position = self._match(piece, position) if self._matched else self._read(piece, position)
