@@ -143,6 +143,27 @@ async def test_a_turn_that_failed_says_what_it_used(console: Console) -> None:
     assert "2,468 tokens" in console.file.getvalue()
 
 
+class Piece(str):
+    """A piece of text that cannot be added to a growing text, which would be copied each time."""
+
+    __slots__ = ()
+
+    def __radd__(self, text: str) -> str:
+        raise AssertionError(f"copied {len(text)} characters for one more piece")
+
+
+def test_a_streamed_text_is_not_copied_with_each_piece(console: Console) -> None:
+    stamp = Stamp("s1", "t1", 1, "orchestrator", "", 0.0)
+
+    with TurnView(console, "orchestrator", markdown=False) as view:
+        for _ in range(1_000):
+            view.show(TextStreamed(stamp, Piece("so ")))
+        view.show(TurnCancelled(stamp))
+
+    assert isinstance(console.file, io.StringIO)
+    assert "so so so" in "".join(read_screen(console.file.getvalue()))
+
+
 def test_calls_that_were_left_out_are_told() -> None:
     stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
     reply = ModelCalled(stamp, "m", "", (ToolCall("fs_list"),), Usage(), 1.0, 19_999)
