@@ -191,6 +191,7 @@ def limits_of(settings: Settings) -> Limits:
     return Limits(
         rounds=settings.agent.max_delegation_rounds,
         model_calls=limits.model_calls,
+        tool_calls=limits.tool_calls,
         seconds=limits.seconds,
         delegation_seconds=limits.delegation_seconds,
         tool_output=tool_output,

@@ -34,7 +34,7 @@ async def fs_delete(path: str) -> str:
 
 
 def finished(effects: Effects | None, text: str = "x") -> TurnFinished:
-    return TurnFinished(STAMP, text, Usage(), 1.0, CLEAN, effects)
+    return TurnFinished(STAMP, text, Usage(), 1.0, CLEAN, effects=effects)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ async def test_a_turn_that_failed_tells_its_effects_too(tmp_path: Path) -> None:
             pass
         print_turns(console, read_turns(app.journal, "s1"), markdown=False)
     assert isinstance(console.file, io.StringIO)
-    assert console.file.getvalue().splitlines()[-1] == "  changed: notes.txt"
+    assert console.file.getvalue().splitlines()[-1].endswith(" · changed: notes.txt")
 
 
 async def test_a_pipe_gets_the_answer_on_stdout_and_the_effects_on_stderr(

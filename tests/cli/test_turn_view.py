@@ -14,8 +14,17 @@ from sestet.cli.show.progress import progress_line
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
-from sestet.core.event import Event, ModelRetried, Stamp, TextStreamed, ToolFinished, TurnCancelled
+from sestet.core.event import (
+    Event,
+    ModelCalled,
+    ModelRetried,
+    Stamp,
+    TextStreamed,
+    ToolFinished,
+    TurnCancelled,
+)
 from sestet.core.label import CLEAN
+from sestet.core.model import Usage
 from sestet.models.scripted import ScriptItem
 from tests.cli.hanging import BEGINNING, HangingModel
 from tests.cli.screen import read_screen
@@ -121,6 +130,55 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
     assert screen[3].startswith("  operator · fs_write was refused: ")
     assert "  ← operator declined: this is no file" in screen
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
+
+
+async def test_a_turn_that_failed_says_what_it_used(console: Console) -> None:
+    used = Usage(1_200, 34)
+    script = [ModelReply(calls=(transfer(name, "go"),), usage=used) for name in ("nobody", "nowhere")]
+
+    screen = await show_turn(console, script, "go")
+
+    assert screen[-3:] == ["exist: 'nowhere'.", "", "  orchestrator ·"]
+    assert isinstance(console.file, io.StringIO)
+    assert "2,468 tokens" in console.file.getvalue()
+
+
+class Piece(str):
+    """A piece of text that cannot be added to a growing text, which would be copied each time."""
+
+    __slots__ = ()
+
+    def __radd__(self, text: str) -> str:
+        raise AssertionError(f"copied {len(text)} characters for one more piece")
+
+
+def test_a_streamed_text_is_not_copied_with_each_piece(console: Console) -> None:
+    stamp = Stamp("s1", "t1", 1, "orchestrator", "", 0.0)
+
+    with TurnView(console, "orchestrator", markdown=False) as view:
+        for _ in range(1_000):
+            view.show(TextStreamed(stamp, Piece("so ")))
+        view.show(TurnCancelled(stamp))
+
+    assert isinstance(console.file, io.StringIO)
+    assert "so so so" in "".join(read_screen(console.file.getvalue()))
+
+
+def test_calls_that_were_left_out_are_told() -> None:
+    stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
+    reply = ModelCalled(stamp, "m", "", (ToolCall("fs_list"),), Usage(), 1.0, 19_999)
+
+    line = progress_line(reply)
+
+    assert line is not None
+    assert line.text == "operator asked for 20,000 calls in one reply; 19,999 of them were left out"
+
+
+def test_a_rejection_beside_calls_is_not_shown() -> None:
+    stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
+    reply = ModelCalled(stamp, "m", "\u200b[REJECT] not mine", (ToolCall("fs_list"),), Usage(), 1.0)
+
+    assert progress_line(reply) is None
 
 
 def test_the_reason_of_a_denied_call_is_written_for_the_person() -> None:

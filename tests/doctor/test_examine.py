@@ -30,3 +30,26 @@ async def test_a_database_that_cannot_be_read_is_reported_once(tmp_path: Path) -
     problems = [check for check in await examine(tmp_path / "sestet.yaml") if check.status == "problem"]
 
     assert [check.name for check in problems] == ["database"]
+
+
+@pytest.mark.parametrize(
+    ("model", "limits", "statuses"),
+    [
+        ("a-model-of-tomorrow", "limits: {dollars: 0.5}", ["warning"]),
+        ("gpt-4o", "limits: {dollars: 0.5}", ["ok"]),
+        ("a-model-of-tomorrow", "limits: {tokens: 5000}", []),
+    ],
+    ids=["unknown", "known", "no limit"],
+)
+async def test_a_limit_of_dollars_that_cannot_hold_is_a_warning(
+    tmp_path: Path, model: str, limits: str, statuses: list[str]
+) -> None:
+    providers = "providers:\n  vendor:\n    apiKey: k\n"
+    agent = f"agent:\n  provider: vendor\n  model: {model}\n"
+    (tmp_path / "sestet.yaml").write_text(f"{providers}{agent}{limits}\n", encoding="utf-8")
+
+    checks = [check for check in await examine(tmp_path / "sestet.yaml") if check.name == "price limit"]
+
+    assert [check.status for check in checks] == statuses
+    assert all("limits.dollars" in check.detail and f"vendor/{model}" in check.detail for check in checks)
+    assert all("limits.tokens" in check.way_out for check in checks if check.status == "warning")

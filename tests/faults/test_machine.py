@@ -6,6 +6,7 @@ import tempfile
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN, Label
-from sestet.storage.approvals import Decision, Scope
+from sestet.storage.approvals import Basis, Decision, Scope
 from sestet.storage.journal import TurnRow
 from tests.faults.opened import SECONDS, Home
 from tests.faults.watched import Death, DeathAtEvent, When, watched_connections
@@ -38,6 +39,8 @@ from tests.faults.watched import Death, DeathAtEvent, When, watched_connections
 STATE_OF_END = {TurnFinished: "finished", TurnFailed: "failed", TurnCancelled: "cancelled"}
 ONCE = ("exec_unsafe", "crypto_guarded", "crypto_probe", "fs_keyed", "fs_guarded")
 GUARDED = ("crypto_guarded", "fs_guarded")
+#: What a standing answer to one of them can be bound to.
+BASES = [(why, *read) for why in ("risk", "target") for read in product((False, True), repeat=2)]
 UNSAFE = ("exec_unsafe", "crypto_guarded")
 
 READS = {"browser_strange": Label(untrusted=True), "memory_private": Label(private=True)}
@@ -270,7 +273,9 @@ class Conversations(RuleBasedStateMachine):
         elif name in GUARDED:
             pattern = {"what": intents[0].call.arguments["what"]}
             session_id = intents[0].stamp.session_id
-            assert self._app.approvals.is_granted(session_id, intents[0].author, name, pattern)
+            granted = self._app.approvals.is_granted
+            bases = [Basis(pattern, *basis) for basis in BASES]
+            assert any(granted(session_id, intents[0].author, name, basis) for basis in bases)
 
     @invariant()
     def an_approval_is_asked_for_once_and_used_once(self) -> None:

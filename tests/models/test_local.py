@@ -73,7 +73,7 @@ async def test_text_comes_piece_by_piece_and_usage_at_the_end(make: Make) -> Non
     assert await items_of(make(engine)) == [
         TextDelta("He"),
         TextDelta("llo"),
-        ModelReply("Hello", usage=Usage(9, 2, cached_tokens=7)),
+        ModelReply("Hello", usage=Usage(9, 2, cached_tokens=7), free=True),
     ]
 
 

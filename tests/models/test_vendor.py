@@ -18,6 +18,7 @@ from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDe
 from sestet.models.provider import Endpoint, NamedModel
 from sestet.models.vendor import VendorModel, vendor_model
 from sestet.models.vendor.errors import explain
+from sestet.models.vendor.wire import AnswerFilter
 from tests.models.model_server import Answer, Event, ModelServer, refused, said, serve
 from tests.models.openai_wire import call, finish, reasoning, refusal, text, usage
 
@@ -153,6 +154,8 @@ async def test_a_thought_that_the_server_sets_apart_is_not_text() -> None:
         (["<think>never done"], ""),
         (["<think>", "hm", "</think>", "\n"], ""),
         (["  Four", "."], "  Four."),
+        ([" ", "\n", "Four."], " \nFour."),
+        ([" ", "\n"], " \n"),
         (["<thi"], "<thi"),
         (["<thinner> is no tag"], "<thinner> is no tag"),
         (["Models write ", "<think>", " first."], "Models write <think> first."),
@@ -164,6 +167,16 @@ async def test_a_thought_in_tags_is_not_text_wherever_the_pieces_are_cut(
     *deltas, last = await items(*map(text, pieces), finish())
     assert last == ModelReply(answer)
     assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == answer
+
+
+def test_blanks_before_an_answer_are_not_read_again_with_each_piece() -> None:
+    answer = AnswerFilter()
+
+    for _ in range(20_000):
+        assert answer.feed(" ") == ""
+        assert not any(isinstance(kept, str) and len(kept) > 10 for kept in vars(answer).values())
+
+    assert answer.feed("Four.") == " " * 20_000 + "Four."
 
 
 # Sending requests

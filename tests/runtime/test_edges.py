@@ -1,7 +1,7 @@
 """Anything that a tool or a model raises or returns becomes a typed result, and the turn goes on."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from types import MappingProxyType
 from typing import cast
 
@@ -15,6 +15,7 @@ from sestet.core.model import ModelItem, ModelReply, ModelRequest
 from sestet.core.schema import JsonObject
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
+from sestet.runtime.turn import is_stopped_by
 from sestet.storage.journal import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
@@ -35,6 +36,7 @@ HUGE = 10**5000
 ERRORS = [
     Panic("out of bounds"),
     SystemExit(3),
+    GeneratorExit(),
     BaseExceptionGroup("several", [Panic("one")]),
     asyncio.CancelledError(),
     SpeechlessError(),
@@ -128,13 +130,45 @@ async def test_whatever_a_model_raises_is_a_failure_of_its_agent(
     assert transcript(events)[-1] == ("orchestrator", "answers done")
 
 
+class NamelessModel(RaisingModel):
+    """Panics again while its failure is told."""
+
+    @property
+    def name(self) -> str:
+        raise Panic("no name")
+
+    @name.setter
+    def name(self, name: str) -> None: ...
+
+
 async def test_an_error_that_ends_the_task_itself_is_a_typed_end_of_the_turn(talk: Conversation) -> None:
-    conversation = talk(RaisingModel(both([]), GeneratorExit()))
+    conversation = talk(NamelessModel(both([]), Panic("first")))
 
     events = await conversation.begin("go")
 
     assert transcript(events)[-1] == ("orchestrator", "fails: failed")
     assert conversation.journal.open_turns() == []
+
+
+async def test_a_task_that_is_thrown_away_ends_instead_of_going_on() -> None:
+    stopped: list[bool] = []
+
+    async def wait() -> None:
+        task = asyncio.current_task()
+        try:
+            await asyncio.Event().wait()
+        except BaseException as error:
+            stopped.append(is_stopped_by(error, task))
+            raise
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    waiting = cast("Coroutine[None, None, None]", task.get_coro())
+    waiting.close()
+    task.cancel()
+    await asyncio.wait([task])
+
+    assert stopped == [True]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from sestet.core.event import (
     MemoryRecalled,
     ModelCalled,
     ModelRetried,
+    PriceUnknown,
     RequestRouted,
     TextStreamed,
     ToolCalled,
@@ -48,6 +49,8 @@ def _what(event: Event) -> str:
         case ModelCalled():
             calls = ", ".join(call.name for call in event.calls)
             return f"thinks → {calls or event.text}"
+        case PriceUnknown():
+            return f"does not know the price of {event.model}"
         case ModelRetried():
             return f"asks {event.next_model} after {event.failure}"
         case RequestRouted():

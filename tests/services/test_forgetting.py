@@ -398,7 +398,7 @@ def test_a_forgotten_text_leaves_the_effects_of_a_turn_and_they_can_still_be_rea
     journal = Journal(database)
     journal.append(ToolCalled(stamp, ToolCall("memory_keep", {}, "c1"), "local", (f"keep {fact}",)))
     effects = Effects(changed=(f"keep {fact}",))
-    journal.append(TurnFinished(replace_seq(stamp, 22), fact, Usage(), 1.0, CLEAN, effects, ("changed",)))
+    journal.append(TurnFinished(replace_seq(stamp, 22), fact, Usage(), 1.0, CLEAN, "", effects, ("changed",)))
     MemoryStore(database).add(fact, Origin("s1", origin, CLEAN))
 
     Forgetting(database).forget("m1", everywhere=True)

@@ -106,6 +106,7 @@ class LimitSettings(_Section):
     """What one turn may use."""
 
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
+    tool_calls: Annotated[int, "Tool calls in one turn, all agents together", {"minimum": 1}] = 200
     tokens: Annotated[int, "Tokens of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0
     dollars: Annotated[float, "Price of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0.0
     seconds: Annotated[float, "Seconds that one turn may take", {"minimum": 1}] = 600.0

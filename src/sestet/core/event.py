@@ -98,6 +98,15 @@ class ModelCalled(_Stamped):
     calls: tuple[ToolCall, ...]
     usage: Usage
     milliseconds: float
+    #: Further calls in the reply, which exceeded the limit of the turn.
+    calls_left_out: int = 0
+
+
+class PriceUnknown(_Stamped):
+    """A model was used whose price is unknown, so `limits.dollars` does not hold for it."""
+
+    kind: ClassVar[Literal["price_unknown"]] = "price_unknown"
+    model: str
 
 
 class ModelRetried(_Stamped):
@@ -207,6 +216,8 @@ class TurnFinished(_Stamped):
     usage: Usage
     milliseconds: float
     label: Label
+    #: Why code ended the turn with the specialists' results; empty: an agent wrote the text.
+    cut_short: str = ""
     #: Of the whole turn; None: an earlier version wrote this event, or an intent of the turn.
     effects: Effects | None = None
     #: The kinds of effect that the text claims and the journal does not have.
@@ -221,6 +232,8 @@ class TurnFailed(_Stamped):
     text: str
     label: Label
     detail: str = ""
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
     effects: Effects | None = None
 
 
@@ -252,6 +265,7 @@ Event: TypeAlias = (
     | RequestRouted
     | TextStreamed
     | ModelCalled
+    | PriceUnknown
     | ModelRetried
     | AgentNudged
     | DelegationStarted

@@ -1,9 +1,11 @@
 """The seam between a turn and any LLM."""
 
+import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import NamedTuple, Protocol, TypeAlias
 
-from sestet.core.errors import FailureKind
+from sestet.core.errors import FailureKind, ModelError
 from sestet.core.message import Message, ToolCall
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
@@ -11,6 +13,10 @@ from sestet.core.tool import Tool
 
 #: A rough estimate for texts that no model has counted.
 CHARACTERS_PER_TOKEN = 4
+#: A longer reply is a failure of its model.
+LONGEST_REPLY = 4_000_000
+#: After so many items of a stream the event loop gets a turn, also if the model never waits.
+_ITEMS_IN_A_ROW = 128
 
 
 class ModelRequest(NamedTuple):
@@ -57,6 +63,8 @@ class ModelReply(NamedTuple):
     usage: Usage = Usage()
     #: The model that replied; empty: the one that was asked.
     model: str = ""
+    #: It costs nothing, as on this machine. Else a price of 0 is an unknown price.
+    free: bool = False
 
 
 class Setback(NamedTuple):
@@ -85,3 +93,24 @@ class Model(Protocol):
     async def close(self) -> None:
         """Close connections. Called once, when a conversation ended without an error."""
         ...
+
+
+async def read_stream(model: Model, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+    """The items of one reply. Other tasks run in between, and a reply without end is an error."""
+    number = size = 0
+    async with aclosing(model.stream(request)) as items:
+        async for item in items:
+            number += 1
+            if number % _ITEMS_IN_A_ROW == 0:
+                # Here the time limit and the person can stop a model that never waits.
+                await asyncio.sleep(0)
+            if isinstance(item, TextDelta):
+                size += len(item.text)
+                require_length(model, size)
+            yield item
+
+
+def require_length(model: Model, characters: int) -> None:
+    """Raise if a reply is too long to be one."""
+    if characters > LONGEST_REPLY:
+        raise ModelError(f"'{model.name}' gave a reply longer than {LONGEST_REPLY:,} characters")

@@ -26,6 +26,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *([assistant.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
         *(await servers.check_servers(settings, probe=probe) if settings else ()),
+        *(await servers.check_prices(settings) if settings else ()),
         *((assistant.check_embedding(settings),) if settings else ()),
         *(database.check_graph(settings) if settings else ()),
         *(database.check_memory(settings) if settings else ()),

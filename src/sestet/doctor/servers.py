@@ -25,8 +25,9 @@ from sestet.models.servers import (
     usual_kind,
     usual_places,
 )
+from sestet.models.vendor import VendorModel
 
-_SERVER, _CONTEXT, _TOOLS = "model server", "model context", "tool calls"
+_SERVER, _CONTEXT, _TOOLS, _PRICE = "model server", "model context", "tool calls", "price limit"
 #: A model may have to be loaded first.
 _PATIENCE = 120.0
 _QUOTED = 80
@@ -61,6 +62,30 @@ async def check_servers(settings: Settings, *, probe: bool) -> list[Check]:
             detail = f"{provider}/{model} was not asked, since its vendor charges for it"
             checks.append(Check(_TOOLS, "ok", detail, "'sestet doctor --probe' asks it"))
     return checks
+
+
+async def check_prices(settings: Settings) -> list[Check]:
+    """Whether a limit of dollars holds: it cannot count calls whose price is unknown."""
+    if not settings.limits.dollars:
+        return []
+    named = dict.fromkeys((each.provider, each.model) for each in named_models(settings))
+    checks: list[Check] = []
+    for provider, model in named:
+        if provider in settings.providers and model:
+            checks.append(await _check_price(VendorModel(provider, settings.providers[provider], model)))
+    return checks
+
+
+async def _check_price(model: VendorModel) -> Check:
+    try:
+        known = await asyncio.to_thread(model.has_price)
+        await model.close()
+    except ModelError as error:
+        return Check(_PRICE, "problem", str(error), "docs/models.md explains each failure")
+    if known:
+        return Check(_PRICE, "ok", f"limits.dollars holds for {model.name}")
+    detail = f"limits.dollars does not hold for {model.name}: its price is unknown"
+    return Check(_PRICE, "warning", detail, "set limits.tokens, which holds for every model")
 
 
 def _unused() -> Iterator[Check]:

@@ -122,7 +122,7 @@ class _Reply:
     def whole(self) -> ModelReply:
         if self._error is not None:
             raise self._failure(self._error)
-        return ModelReply("".join(self._text), usage=self._usage)
+        return ModelReply("".join(self._text), usage=self._usage, free=True)
 
     def _failure(self, error: JsonObject) -> ModelError:
         text = f"'{self._name}': {error.get('message', 'it failed')}"

@@ -83,18 +83,19 @@ async def _rest_of(model: Model, request: ModelRequest, shown: str) -> AsyncGene
 
     Shown text cannot be taken back, so a reply that begins differently is an error.
     """
-    ahead = shown
+    repeated = 0
     async with aclosing(model.stream(request)) as items:
         async for item in items:
-            if isinstance(item, TextDelta) and ahead:
-                seen, new = item.text[: len(ahead)], item.text[len(ahead) :]
-                if not ahead.startswith(seen):
+            left = len(shown) - repeated
+            if isinstance(item, TextDelta) and left:
+                seen, new = item.text[:left], item.text[left:]
+                if not shown.startswith(seen, repeated):
                     raise _lost(model)
-                ahead = ahead[len(seen) :]
+                repeated += len(seen)
                 if new:
                     yield TextDelta(new)
                 continue
-            if isinstance(item, ModelReply) and ahead:
+            if isinstance(item, ModelReply) and left:
                 raise _lost(model)
             yield item
 

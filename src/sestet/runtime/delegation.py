@@ -4,13 +4,14 @@ from collections.abc import Sequence
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import ToolError
+from sestet.core.event import OutcomeKind
 from sestet.core.label import remote_label
 from sestet.core.message import ToolCall
 from sestet.core.record import Record, replace
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.prompts import say
+from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
 from sestet.runtime.turn import AgentRun, Outcome, ToolStep
 
@@ -50,10 +51,14 @@ class Transfer(Record):
 
 
 class Refusal(Record):
-    """Why a delegation is refused, for the orchestrator. ``mistake``: the model's call itself was wrong."""
+    """Why a call of the orchestrator is refused."""
 
+    #: For the orchestrator, with what it should do instead.
     text: str
-    mistake: bool = False
+    #: For the person: the bare reason.
+    for_person: str
+    #: The outcome of a turn that ends on it.
+    outcome: OutcomeKind = "failed"
 
 
 def transfer_tool(agents: Sequence[Agent]) -> Tool:
@@ -94,29 +99,48 @@ def read_transfer(run: AgentRun, tool: Tool, call: ToolCall) -> Transfer | Refus
     if agent is None:
         names = ", ".join(agent.name for agent in root.sub_agents)
         shown = name if isinstance(name, str) else ""
-        return Refusal(say("wrong_name", name=shown, names=names), mistake=True)
+        return _refusal("wrong_name", name=shown, names=names)
     # The name may be spelt differently; the other arguments must fit the schema.
     arguments = {**call.arguments, "agent_name": agent.name}
     if problems := find_problems(tool.parameters, arguments):
         told = "; ".join(f"{problem.where} {problem.message}" for problem in problems)
-        return Refusal(say("bad_arguments", tool=TRANSFER, problems=told), mistake=True)
+        return _refusal("bad_arguments", tool=TRANSFER, problems=told)
     request = str(arguments["request"]).strip()
     if not request:
-        return Refusal(say("empty_request"), mistake=True)
+        return _refusal("empty_request")
+    if (end := end_of_delegating(run)) is not None:
+        return end
     if agent.name in turn.struck_off:
-        left = [other for other in root.sub_agents if other.name not in turn.struck_off]
-        return Refusal(say("struck_off", agent=agent.name) if left else say("nobody_left"))
-    if turn.rounds >= turn.limits.rounds:
-        return Refusal(say("rounds_used_up", rounds=str(turn.limits.rounds)))
+        return _refusal("struck_off", agent=agent.name)
     turn.rounds += 1
     call = ToolCall(call.name, arguments, call.id)
     return Transfer(call, agent, request, arguments.get("reply") is True, turn.rounds)
 
 
-def may_delegate(run: AgentRun) -> bool:
-    """Whether rounds are left, and an agent that has not rejected a request in this turn."""
-    turn, agents = run.turn, run.agent.sub_agents
-    return turn.rounds < turn.limits.rounds and any(agent.name not in turn.struck_off for agent in agents)
+def end_of_delegating(run: AgentRun) -> Refusal | None:
+    """The answer to every further call, once all agents have declined or the rounds are used up."""
+    turn = run.turn
+    if all(agent.name in turn.struck_off for agent in run.agent.sub_agents):
+        return replace(_refusal("nobody_left"), outcome="rejected")
+    if turn.rounds >= turn.limits.rounds:
+        return replace(_refusal("rounds_used_up", rounds=str(turn.limits.rounds)), outcome="over_budget")
+    return None
+
+
+def _refusal(file: str, /, **values: str) -> Refusal:
+    return Refusal(say(file, **values), tell(file, **values))
+
+
+def findings(root: str, refusal: Refusal, results: Sequence[Outcome]) -> Outcome:
+    """The end of a turn whose orchestrator does not answer: code tells what its specialists found."""
+    why = refusal.for_person.rstrip(".")
+    found = [f"From {result.author}:\n\n{result.text}" for result in results if result.kind == "ok"]
+    if not found:
+        return Outcome(refusal.outcome, root, cause=why)
+    head = f"This turn ended before an answer was written: {why}. This is what the specialists found."
+    without = ", ".join(f"{result.author} ({result.kind})" for result in results if result.kind != "ok")
+    parts = [head, *found, f"No result from {without}."] if without else [head, *found]
+    return Outcome("ok", root, "\n\n".join(parts), why)
 
 
 def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
@@ -127,11 +151,11 @@ def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
     return f"{head}\n\n{outcome.text}".strip()
 
 
-def answer_invented_call(root: Agent, tool_name: str) -> str:
+def refuse_invented_call(root: Agent, tool_name: str) -> Refusal:
     """The answer to a tool call by the orchestrator, which has no tools: it names the tool's owner."""
     owner = next((a.name for a in root.sub_agents if any(t.name == tool_name for t in a.tools or ())), None)
     whose = say("belongs_to", agent=owner) if owner else say("belongs_to_nobody")
-    return say("no_tools", tool=tool_name, owner=whose)
+    return _refusal("no_tools", tool=tool_name, owner=whose)
 
 
 async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gatekeeper: Gatekeeper) -> Outcome:

@@ -1,5 +1,6 @@
 """One model call: its text is streamed as it arrives, and its whole reply is recorded."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Sequence
@@ -7,9 +8,19 @@ from contextlib import aclosing
 from typing import cast
 
 from sestet.core.errors import ModelError, StorageError, told
-from sestet.core.event import ModelCalled, ModelRetried, TextStreamed
+from sestet.core.event import ModelCalled, ModelRetried, PriceUnknown, TextStreamed
 from sestet.core.message import ToolCall, plain_object, whole
-from sestet.core.model import Model, ModelReply, ModelRequest, Setback, TextDelta, Usage
+from sestet.core.model import (
+    CHARACTERS_PER_TOKEN,
+    Model,
+    ModelReply,
+    ModelRequest,
+    Setback,
+    TextDelta,
+    Usage,
+    read_stream,
+    require_length,
+)
 from sestet.core.record import as_dict, convert
 from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
@@ -17,6 +28,8 @@ from sestet.runtime.reply_text import RejectFilter
 from sestet.runtime.turn import AgentRun, is_stopped_by
 
 _log = logging.getLogger("sestet.runtime")
+#: More than any reply uses; every reader of JSON can hold it exactly.
+_MOST_USED = 2**53
 
 
 async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
@@ -25,6 +38,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
         turn.count_past_call()
         run.calls += len(recorded.calls)
+        run.left_out = recorded.calls_left_out
         return _spent(run, ModelReply(recorded.text, recorded.calls, recorded.usage))
     turn.spend_model_call()
     await turn.settle()
@@ -35,17 +49,19 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
         _make_room(run, model, error)
         reply = await _ask(run, model, tools)
     milliseconds = (time.monotonic() - started) * 1000
-    turn.record(ModelCalled(run.stamp(), reply.model, reply.text, reply.calls, reply.usage, milliseconds))
+    facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out)
+    turn.record(ModelCalled(run.stamp(), *facts))
+    _tell_unknown_price(run, reply)
     return _spent(run, reply)
 
 
 async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """One reply in the form that is recorded; its text is shown as it arrives."""
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
-    visible = RejectFilter()
+    visible, task = RejectFilter(hold_opening=bool(run.delegation_id)), asyncio.current_task()
     reply: ModelReply | None = None
     try:
-        async with aclosing(model.stream(request)) as stream:
+        async with aclosing(read_stream(model, request)) as stream:
             async for item in stream:
                 match item:
                     case TextDelta():
@@ -57,15 +73,19 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         if reply is None:
             raise ModelError(f"'{model.name}' ended without a reply")
         if not _is_sound(reply):
-            raise ModelError(f"'{model.name}' gave a reply whose text, calls or usage are of the wrong type")
+            raise ModelError(f"'{model.name}' gave a reply whose text, calls or usage are of a wrong form")
+        require_length(model, len(reply.text))
         _show(run, visible.rest())
-        calls = tuple(_with_id(run, call) for call in reply.calls)
-        return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name)
+        # One call stays, so that its agent is told why it was not made.
+        kept = reply.calls[: max(1, run.turn.calls_left)]
+        run.left_out = len(reply.calls) - len(kept)
+        calls = tuple(_with_id(run, call) for call in kept)
+        return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name, reply.free)
     except (ModelError, StorageError):
         raise
     # A library may raise anything, even SystemExit.
     except BaseException as error:
-        if is_stopped_by(error):
+        if is_stopped_by(error, task):
             raise
         _log.exception("the model '%s' raised", model.name)
         raise ModelError(whole(f"'{model.name}': {told(error)}")) from error
@@ -73,11 +93,15 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
 
 def _is_sound(reply: ModelReply) -> bool:
     """Whether the fields have the right types: a model may be written without a type checker."""
-    text, calls, usage, model = cast("tuple[object, Sequence[object], object, object]", reply)
+    text, calls, usage, model, _ = cast("tuple[object, Sequence[object], object, object, object]", reply)
     are_calls = all(isinstance(call, ToolCall) for call in calls)
-    # The journal could write a fraction of a token, and never read it again.
-    is_usage = isinstance(usage, Usage) and all(isinstance(used, int) for used in as_dict(usage).values())
+    is_usage = isinstance(usage, Usage) and all(map(_is_count, as_dict(usage).values()))
     return isinstance(text, str) and isinstance(model, str) and is_usage and are_calls
+
+
+def _is_count(used: object) -> bool:
+    """Whether the limits can count on it: the journal cannot read a fraction, and -1 would lift them."""
+    return type(used) is int and 0 <= used < _MOST_USED
 
 
 def _with_id(run: AgentRun, call: ToolCall) -> ToolCall:
@@ -101,10 +125,27 @@ def _make_room(run: AgentRun, model: Model, error: ModelError) -> None:
     run.turn.record(ModelRetried(run.stamp(), model.name, error.kind, text, 0.0, model.name))
 
 
+def _tell_unknown_price(run: AgentRun, reply: ModelReply) -> None:
+    """Say once for each model that the limit of dollars does not hold for it."""
+    turn, usage = run.turn, reply.usage
+    if turn.limits.dollars is None or reply.free or usage.nano_dollars or reply.model in turn.unpriced:
+        return
+    turn.unpriced.add(reply.model)
+    turn.record(PriceUnknown(run.stamp(), reply.model))
+
+
 def _spent(run: AgentRun, reply: ModelReply) -> ModelReply:
     run.usage += reply.usage
     run.turn.usage += reply.usage
+    if not (reply.usage.input_tokens or reply.usage.output_tokens) and run.turn.limits.tokens is not None:
+        run.turn.uncounted_tokens += _estimate(run, reply)
     return reply
+
+
+def _estimate(run: AgentRun, reply: ModelReply) -> int:
+    """The tokens of a call that the model did not count: they do not get past the limit."""
+    read = len(run.agent.instruction) + sum(len(message.text) for message in run.messages)
+    return (read + len(reply.text)) // CHARACTERS_PER_TOKEN
 
 
 def _show(run: AgentRun, text: str) -> None:

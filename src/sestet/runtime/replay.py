@@ -16,9 +16,11 @@ from sestet.core.event import (
     Event,
     MemoryRecalled,
     ModelCalled,
+    PriceUnknown,
     RequestRouted,
     ToolCalled,
     ToolFinished,
+    TurnResumed,
     TurnStarted,
 )
 from sestet.core.label import CLEAN
@@ -37,8 +39,9 @@ class Replay:
         self.recalled: MemoryRecalled | None = None
         self.routed: RequestRouted | None = None
         self.last_seq = 0
-        #: The time that the recorded model and tool calls took.
+        #: The time that the turn has run: not the time while it waited for a person, or was dead.
         self.milliseconds = 0.0
+        self.unpriced: set[str] = set()
         # By delegation id; the root agent's is empty.
         self.replies: dict[str, deque[ModelCalled]] = {}
         self.delegated: set[str] = set()
@@ -46,6 +49,7 @@ class Replay:
         self.results: dict[str, DelegationFinished] = {}
         self.model_calls: Counter[str] = Counter()
         self.tool_calls: dict[str, list[str]] = {}
+        self.answered_calls: Counter[str] = Counter()
         # By call id.
         self.intents: set[str] = set()
         self.answers: dict[str, ToolFinished] = {}
@@ -85,8 +89,9 @@ NOTHING_DONE = Replay()
 
 def replay(events: Iterable[Event]) -> Replay:
     """Index the events of one turn."""
-    found = Replay()
+    found, time_spent = Replay(), _TimeSpent()
     for event in events:
+        time_spent.read(event)
         found.last_seq = max(found.last_seq, event.seq)
         if isinstance(event, _ACTS):
             found.acts.append(event)
@@ -100,7 +105,8 @@ def replay(events: Iterable[Event]) -> Replay:
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
                 found.model_calls[event.delegation_id] += 1
-                found.milliseconds += event.milliseconds
+            case PriceUnknown():
+                found.unpriced.add(event.model)
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
             case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:
@@ -111,14 +117,36 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.intents.add(event.call.id)
             case ToolFinished():
                 found.answers[event.call.id] = event
+                found.answered_calls[event.delegation_id] += 1
                 # A refused call does not count against the tool's limit.
                 if event.outcome != "refused":
                     found.tool_calls.setdefault(event.delegation_id, []).append(event.call.name)
-                found.milliseconds += event.milliseconds
             case ApprovalRequested():
                 found.questions[event.call.id] = event
             case ApprovalDecided():
                 found.decided.add(event.approval_id)
             case _:
                 pass
+    found.milliseconds = time_spent.milliseconds
     return found
+
+
+class _TimeSpent:
+    """Adds up the stretches from the start or a resume to a pause, or to the last event before a crash."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+        self._began = self._last = 0.0
+
+    @property
+    def milliseconds(self) -> float:
+        return (self._seconds + self._last - self._began) * 1000
+
+    def read(self, event: Event) -> None:
+        at = event.stamp.at
+        if isinstance(event, (TurnStarted, TurnResumed)):
+            self._seconds += self._last - self._began
+            self._began = self._last = at
+        # A person may decide while the turn waits or is dead.
+        elif not isinstance(event, ApprovalDecided):
+            self._last = max(self._last, at)

@@ -17,11 +17,12 @@ from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     Refusal,
     Transfer,
-    answer_invented_call,
     ask_remote,
-    may_delegate,
+    end_of_delegating,
+    findings,
     offered_tools,
     read_transfer,
+    refuse_invented_call,
     result_for_orchestrator,
     transfer_tool,
 )
@@ -66,30 +67,37 @@ class Steps:
         return await ask_model(run, self._model_of(run.agent.name), self._offered_tools(run))
 
     def _offered_tools(self, run: AgentRun) -> tuple[Tool, ...]:
-        if run.agent.tools is None and not may_delegate(run):
+        if run.agent.tools is None and end_of_delegating(run) is not None:
             return ()
-        return offered_tools(run.agent, self.root, self._transfer)
+        tools = offered_tools(run.agent, self.root, self._transfer)
+        # Delegating and declining are no tool calls.
+        return tools if run.turn.calls_left else tuple(tool for tool in tools if tool.function is None)
 
     async def _act_on(self, run: AgentRun, reply: ModelReply) -> Outcome | None:
         """Do what one reply asks for; an outcome ends the agent's work."""
         run.messages.append(AssistantMessage(reply.text, reply.calls))
+        declined = rejection(reply.text)
+        if declined is not None and run.agent is not self.root:
+            # Also when the reply asks for calls: an agent that declines runs no tool.
+            return Outcome("rejected", run.agent.name, cause=declined)
         if not reply.calls:
-            return self._read_text(run, reply.text)
-        if run.agent.tools is None:
-            return await self._delegate_all(run, reply.calls)
-        return await self._call_tools(run, reply.calls)
+            return self._read_text(run, "" if declined is not None else reply.text)
+        answer_all = self._delegate_all if run.agent.tools is None else self._call_tools
+        outcome = await answer_all(run, reply.calls)
+        if outcome is None and run.left_out:
+            limit = str(run.turn.limits.tool_calls)
+            run.messages.append(UserMessage(say("calls_left_out", number=str(run.left_out), limit=limit)))
+        return outcome
 
     def _read_text(self, run: AgentRun, text: str) -> Outcome | None:
-        """A reply without calls: the agent's answer, a rejection, or no answer at all."""
-        name, is_root = run.agent.name, run.agent is self.root
-        declined = rejection(text)
-        if declined is not None and not is_root:
-            return Outcome("rejected", name, cause=declined)
-        if not text.strip() or declined is not None:
+        """A reply without calls: the agent's answer, or no answer at all."""
+        name = run.agent.name
+        if not text.strip():
             nudged = self._nudge(run, "silence")
             return None if nudged else Outcome("empty", name, cause=f"{name} gave no answer")
         names = tuple(agent.name for agent in run.agent.sub_agents)
-        if announces_transfer(text, names) and may_delegate(run) and self._nudge(run, "announced"):
+        announced = announces_transfer(text, names) and end_of_delegating(run) is None
+        if announced and self._nudge(run, "announced"):
             return None
         return Outcome("ok", name, text)
 
@@ -105,6 +113,7 @@ class Steps:
     async def _call_tools(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """Answer every tool call of one reply; an outcome ends the agent's work."""
         only_mistakes = True
+        run.overdrawn += not run.turn.calls_left
         for call in calls:
             if call.name == REJECT_TASK and run.agent is not self.root:
                 return Outcome("rejected", run.agent.name, cause=str(call.arguments.get("reason", "")))
@@ -113,11 +122,15 @@ class Steps:
             if run.repeats[key] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
+            run.turn.answered_calls += 1
             message, mistake = await self._tools.answer(run, call)
             if message is None:
                 return Outcome("paused", run.agent.name)
             run.messages.append(message)
             only_mistakes = only_mistakes and mistake
+        if run.overdrawn >= _MISTAKES:
+            cause = f"the limit of {run.turn.limits.tool_calls} tool calls in one turn was reached"
+            return Outcome("over_budget", run.agent.name, cause=cause)
         run.mistakes = run.mistakes + 1 if only_mistakes else 0
         if run.mistakes > _MISTAKES:
             cause = f"{run.agent.name} made wrong calls {run.mistakes} times in a row: '{calls[-1].name}'"
@@ -127,25 +140,26 @@ class Steps:
     async def _delegate_all(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """The orchestrator's calls: delegations run at the same time, every other call is refused."""
         transfers: list[Transfer] = []
-        mistake = ""
+        refused: Refusal | None = None
         for call in calls:
             if call.name != TRANSFER:
-                answer: Transfer | Refusal = Refusal(answer_invented_call(run.agent, call.name), mistake=True)
+                answer: Transfer | Refusal = refuse_invented_call(run.agent, call.name)
             else:
                 answer = read_transfer(run, self._transfer, call)
             if isinstance(answer, Transfer):
                 transfers.append(answer)
                 continue
             run.messages.append(ToolMessage(call.id, call.name, answer.text, failed=True))
-            mistake = answer.text if answer.mistake else mistake
-        run.mistakes = run.mistakes + 1 if mistake and not transfers else 0
-        if run.mistakes >= _MISTAKES:
-            return Outcome("failed", run.agent.name, cause=mistake)
+            refused = answer
+        run.mistakes = 0 if transfers else run.mistakes + 1
+        if refused is not None and run.mistakes >= _MISTAKES:
+            return findings(run.agent.name, end_of_delegating(run) or refused, run.results)
         if not transfers:
             return None
         outcomes = await self._run_delegations(run, transfers)
         if any(outcome.kind == "paused" for outcome in outcomes):
             return Outcome("paused", run.agent.name)
+        run.results += outcomes
         if len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok":
             return outcomes[0]
         for transfer, outcome in zip(transfers, outcomes, strict=True):

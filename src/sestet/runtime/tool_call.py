@@ -158,8 +158,10 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
-    tool = step.tool
-    if tool.calls_per_turn is not None and step.run.turn.tool_calls[tool.name] > tool.calls_per_turn:
+    tool, turn = step.tool, step.run.turn
+    if turn.answered_calls > turn.limits.tool_calls:
+        return _refused(refusal("turn_call_limit", tool=tool.name, limit=str(turn.limits.tool_calls)))
+    if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refused(refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
     return await proceed(step)
 
@@ -174,6 +176,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     (run, tool, call), turn = step, step.run.turn
     info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
+    task = asyncio.current_task()
     try:
         async with limit:
             value = await function(*((info,) if tool.needs else ()), **call.arguments)
@@ -193,7 +196,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         return ToolResult("error", whole(str(error)), _since(started), label)
     # A library may raise anything, even SystemExit.
     except BaseException as error:
-        if is_stopped_by(error):
+        if is_stopped_by(error, task):
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"

@@ -5,15 +5,16 @@ import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
+from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
-from sestet.core.errors import LimitError, PersonError, StorageError
+from sestet.core.errors import DefinitionError, LimitError, PersonError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
-from sestet.core.record import Record
+from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
@@ -27,12 +28,19 @@ class Limits(Record):
 
     rounds: int = 5
     model_calls: int = 40
+    tool_calls: int = 200
     seconds: float = 600.0
     #: For one delegation; shorter than ``seconds``, so that the orchestrator still has time to answer.
     delegation_seconds: float = 300.0
     tool_output: int = 16_000
     tokens: int | None = None
     dollars: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in as_dict(self).items():
+            # Nothing is greater than NaN: such a limit would hold nothing.
+            if value is not None and not 0 <= value < inf:
+                raise DefinitionError(f"the limit '{name}' must be a number from 0 on, not {value!r}")
 
 
 class Outcome(NamedTuple):
@@ -71,13 +79,23 @@ def require_usable(session_id: str, text: str) -> None:
         raise PersonError("the message is empty")
 
 
-def is_stopped_by(error: BaseException) -> bool:
-    """Whether an error must end the running task, instead of becoming a failed result."""
+def is_stopped_by(error: BaseException, task: "asyncio.Task[object] | None") -> bool:
+    """Whether an error must end ``task``, in which it was caught, instead of becoming a failed result."""
     if isinstance(error, asyncio.CancelledError):
         # The awaited thing may have been cancelled, and not this task; then this task goes on.
-        task = asyncio.current_task()
         return task is None or task.cancelling() > 0
-    return isinstance(error, (KeyboardInterrupt, GeneratorExit))
+    if isinstance(error, GeneratorExit):
+        # A library raised it, unless Python throws the task away: then another task runs, or none.
+        return task is None or _running_task() is not task
+    return isinstance(error, KeyboardInterrupt)
+
+
+def _running_task() -> "asyncio.Task[object] | None":
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        # No event loop runs.
+        return None
 
 
 def _new_id() -> str:
@@ -102,9 +120,15 @@ class Turn:
         self.previous_text = ""
         self.rounds = 0
         self.usage = Usage()
+        #: An estimate for calls whose tokens nobody counted.
+        self.uncounted_tokens = 0
+        #: Models whose price is unknown, and the person knows that.
+        self.unpriced = set(self.replay.unpriced)
         #: Agents that rejected a request; this turn asks them no more.
         self.struck_off: set[str] = set()
         self.tool_calls: dict[str, int] = defaultdict(int)
+        #: Tool calls of all agents that were answered, by the tool or by a refusal.
+        self.answered_calls = 0
         #: Ids of the questions that a person must decide before the turn can go on.
         self.waiting_for: list[str] = []
         #: Running delegations, and those that the person stopped.
@@ -216,7 +240,8 @@ class Turn:
 
     def spend_model_call(self) -> None:
         """Count a model call; raise ``LimitError`` when the limits allow no more."""
-        limits, used = self.limits, self.usage.input_tokens + self.usage.output_tokens
+        limits, usage = self.limits, self.usage
+        used = usage.input_tokens + usage.output_tokens + self.uncounted_tokens
         if self._model_calls >= limits.model_calls:
             raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
         if limits.tokens is not None and used >= limits.tokens:
@@ -232,8 +257,14 @@ class Turn:
     def count_past(self, delegation_id: str) -> None:
         """Count the calls of a delegation that ended before the turn was resumed."""
         self._model_calls += self.replay.model_calls[delegation_id]
+        self.answered_calls += self.replay.answered_calls[delegation_id]
         for tool in self.replay.tool_calls.get(delegation_id, ()):
             self.tool_calls[tool] += 1
+
+    @property
+    def calls_left(self) -> int:
+        """How many tool calls the turn may still make."""
+        return max(0, self.limits.tool_calls - self.answered_calls)
 
     @property
     def milliseconds(self) -> float:
@@ -269,12 +300,18 @@ class AgentRun:
         self.label = label
         self.usage = Usage()
         self.nudged = False
-        #: Wrong names or malformed arguments in a row.
+        #: Replies in a row whose calls were all wrong or refused.
         self.mistakes = 0
+        #: What its delegations returned.
+        self.results: list[Outcome] = []
         #: How often the agent made each exact call.
         self.repeats: dict[str, int] = defaultdict(int)
-        #: How many calls the model has asked for.
+        #: How many calls the model has asked for, without those that were left out.
         self.calls = 0
+        #: How many calls of the last reply were left out, because they exceed the limit of the turn.
+        self.left_out = 0
+        #: Replies that asked for tools when the turn allowed no more calls.
+        self.overdrawn = 0
 
     def stamp(self) -> Stamp:
         """The stamp of the next event that this agent causes."""

@@ -23,7 +23,8 @@ def end_of(turn: Turn, root: str, outcome: Outcome, label: Label) -> Event:
     if outcome.kind == "ok":
         stamp, effects = turn.stamp(outcome.author), _effects(turn)
         claims = unsupported_claims(outcome.text, turn.text, effects, _texts_read(turn)) if effects else ()
-        return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, label, effects, claims)
+        facts = (outcome.text, turn.usage, turn.milliseconds, label)
+        return TurnFinished(stamp, *facts, outcome.cause, effects, claims)
     if outcome.kind == "paused":
         return TurnPaused(turn.stamp(root), tuple(turn.waiting_for), _effects(turn))
     return failed(turn, root, outcome.kind, outcome.cause or outcome.kind, label)
@@ -33,7 +34,8 @@ def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnF
     """The end of a turn without a reply, with a sentence for the person and the bare reason."""
     detail = detail.rstrip(".")
     text = f"I could not answer: {detail}."
-    return TurnFailed(turn.stamp(root), kind, text, label, detail, _effects(turn))
+    used = (turn.usage, turn.milliseconds)
+    return TurnFailed(turn.stamp(root), kind, text, label, detail, *used, _effects(turn))
 
 
 def cancelled(turn: Turn) -> TurnCancelled:

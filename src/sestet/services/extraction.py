@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
 from sestet.core.message import UserMessage
-from sestet.core.model import Model, ModelReply, ModelRequest
+from sestet.core.model import Model, ModelReply, ModelRequest, read_stream
 from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
 from sestet.storage.graph import Predicates, node_key, predicate_name
@@ -95,7 +95,7 @@ class Extraction:
         text = f"{pending.title}\n\n{pending.text}".strip()[:_LONGEST_TEXT]
         request = ModelRequest(AGENT, instruction, (UserMessage(text),), ())
         reply = ModelReply()
-        async for item in model.stream(request):
+        async for item in read_stream(model, request):
             if isinstance(item, ModelReply):
                 reply = item
         return reply.text

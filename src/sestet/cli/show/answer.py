@@ -27,7 +27,10 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
         console.print()
     style = "red" if isinstance(end, TurnFailed) else "yellow"
     console.print(Text(clean(last_words(end)), style=style))
-    if effects := effects_text(end):
+    # An earlier version recorded neither time nor usage of a failed turn.
+    if isinstance(end, TurnFailed) and end.milliseconds:
+        console.print(Text(f"\n  {_facts(end)}", style="dim"))
+    elif effects := effects_text(end):
         console.print(Text(f"  {effects}", style="dim"))
 
 
@@ -40,7 +43,7 @@ def print_answer(console: Console, text: str, *, markdown: bool) -> None:
         console.print(Text(clean(text)))
 
 
-def _facts(end: TurnFinished) -> str:
+def _facts(end: TurnFinished | TurnFailed) -> str:
     seconds = end.milliseconds / 1000
     facts = [end.author, f"{seconds:.1f} s" if seconds >= 1 else f"{end.milliseconds:.0f} ms"]
     if tokens := end.usage.input_tokens + end.usage.output_tokens:

@@ -15,6 +15,7 @@ from sestet.core.event import (
     ModelCalled,
     ModelRetried,
     OutcomeKind,
+    PriceUnknown,
     RequestRouted,
     TextStreamed,
     ToolCalled,
@@ -27,6 +28,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.message import ToolCall
+from sestet.runtime.reply_text import rejection
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,13 +87,21 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"you {approved}")
         case AgentNudged():
             return Line(f"{event.author} {_NUDGES[event.reason]}")
+        case ModelCalled() if event.calls_left_out:
+            number = len(event.calls) + event.calls_left_out
+            what = f"asked for {number:,} calls in one reply; {event.calls_left_out:,} of them were left out"
+            return Line(f"{event.author} {what}", "warning")
         case ModelCalled():
-            said = one_line(event.text, _TEXT_WIDTH) if event.calls else ""
+            may_show = event.calls and rejection(event.text) is None
+            said = one_line(event.text, _TEXT_WIDTH) if may_show else ""
             return Line(f"{event.author}: {said}") if said else None
         case MemoryRecalled():
             return Line(f"recalled {', '.join(event.ids)}")
         case RequestRouted():
             return Line(f"routed by code, {event.confidence:.0%} sure")
+        case PriceUnknown():
+            what = f"limits.dollars does not hold for {event.model}: its price is unknown"
+            return Line(f"{what}; limits.tokens holds for every model", "warning")
         case ModelRetried():
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():

@@ -46,8 +46,8 @@ class TurnView:
         self._live = Live(self._region, console=console, refresh_per_second=_REFRESHES, transient=True)
         #: Agents at work, by delegation.
         self._at_work: dict[str, str] = {}
-        #: Text of the replies that are still coming, by delegation.
-        self._coming: dict[str, str] = {}
+        #: Pieces of the replies that are still coming, by delegation.
+        self._coming: dict[str, list[str]] = {}
         self._doubts: list[Event] = []
 
     def __enter__(self) -> "TurnView":
@@ -84,16 +84,17 @@ class TurnView:
             # A resumed turn does not repeat the events that started its delegations.
             self._at_work.setdefault(place, event.author)
         if isinstance(event, TextStreamed):
-            self._coming[place] = self._coming.get(place, "") + event.text
+            pieces = self._coming.setdefault(place, [])
+            pieces.append(event.text)
             # Two texts at once cannot be read, so only the names of their agents are shown.
             if len(self._at_work) < 2:
-                self._region.text = self._coming[place]
+                self._region.pieces = pieces
             return
         if isinstance(event, ModelCalled):
             # Its text stays on the screen until something follows, so that an answer does not flicker.
             self._coming.pop(place, None)
             return
-        self._region.text = ""
+        self._region.pieces = []
         if isinstance(event, DelegationStarted):
             self._at_work[place] = event.agent
         elif isinstance(event, DelegationFinished):
@@ -104,12 +105,16 @@ class TurnView:
 
 
 class _Region:
-    """The region below. A refreshing thread draws it, so each value is replaced whole."""
+    """The region below. A refreshing thread draws it, so a value is replaced whole or only added to."""
 
     def __init__(self, status: str) -> None:
         self.status = status
-        self.text = ""
+        self.pieces: list[str] = []
         self._started = time.monotonic()
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         text = Text(clean(self.text[-_TAIL:]).strip("\n"))

@@ -32,7 +32,7 @@ class OfflineModel:
         reply = self.replies.to(request)
         if reply.text:
             yield TextDelta(reply.text)
-        yield reply
+        yield reply._replace(free=True)
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -39,6 +39,10 @@ class VendorModel:
         if wire:
             await wire.close()
 
+    def has_price(self) -> bool:
+        """Whether the price list knows the model, so that a limit of dollars holds for it."""
+        return self.open().has_price()
+
     def open(self) -> "Wire":
         """Load the vendor's package and create the client, once for all agents."""
         with self._opening:

@@ -26,6 +26,7 @@ from pydantic_ai.messages import ModelRequest as VendorRequest
 from pydantic_ai.models import ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.usage import RequestUsage
 
 from sestet.core.errors import ModelError
 from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolCall, ToolMessage, UserMessage
@@ -91,7 +92,21 @@ class Wire:
     def _outcome(self, text: str, response: ModelResponse) -> ModelReply | ModelError:
         if response.finish_reason == "content_filter":
             return withheld(self._endpoint, (response.provider_details or {}).get("refusal"))
-        return ModelReply(text, to_calls(response.parts), to_usage(response))
+        usage = to_usage(response)
+        free = not usage.nano_dollars and price_of(response) == 0
+        return ModelReply(text, to_calls(response.parts), usage, free=free)
+
+    def has_price(self) -> bool:
+        """Whether the price list knows the model; nothing is called."""
+        model = self._client.model
+        reply = ModelResponse(
+            [],
+            usage=RequestUsage(input_tokens=1000, output_tokens=1000),
+            model_name=self._endpoint.model,
+            provider_name=model.system,
+            provider_url=model.base_url,
+        )
+        return price_of(reply) is not None
 
     async def close(self) -> None:
         await self._client.connections.aclose()
@@ -196,15 +211,16 @@ def _refuse(constant: str) -> NoReturn:
 
 def to_usage(response: ModelResponse) -> Usage:
     used = response.usage
-    return Usage(used.input_tokens, used.output_tokens, _price(response), used.cache_read_tokens)
+    return Usage(used.input_tokens, used.output_tokens, price_of(response) or 0, used.cache_read_tokens)
 
 
-def _price(response: ModelResponse) -> int:
-    """In billionths of a dollar; 0 for a model that the price list does not know."""
+def price_of(response: ModelResponse) -> int | None:
+    """In billionths of a dollar; None if the price list does not know it, or has no amount of money."""
     try:
-        return round(response.cost().total_price * 10**9)
+        price = response.cost().total_price
     except (LookupError, ValueError, AssertionError):
-        return 0
+        return None
+    return round(price * 10**9) if price.is_finite() and price >= 0 else None
 
 
 _OPEN, _CLOSE = "<think>", "</think>"
@@ -220,12 +236,17 @@ class AnswerFilter:
     def __init__(self) -> None:
         self._state: Literal["head", "thinking", "answer"] = "head"
         self._held = ""
+        #: Blanks before that, in pieces: a megabyte of them is not read again with each piece.
+        self._blanks: list[str] = []
         self._thought = False
 
     def feed(self, text: str) -> str:
         """The text that is certainly answer after this piece; often the whole piece."""
         if self._state == "answer":
             return text
+        if self._state == "head" and not self._held and not text.strip():
+            self._blanks.append(text)
+            return ""
         self._held += text
         if self._state == "thinking" and not self._leave_thinking():
             return ""
@@ -248,11 +269,11 @@ class AnswerFilter:
             # Keep enough to recognise a split tag; the thought itself may be long.
             self._held = thought[-len(_CLOSE) :]
             return False
-        self._state, self._held = "head", rest
+        self._state, self._held, self._blanks = "head", rest, []
         return True
 
     def _release(self) -> str:
         # Drop the empty lines after a thought. Without a thought, they are part of the answer.
-        released = self._held.lstrip() if self._thought else self._held
-        self._held = ""
+        released = self._held.lstrip() if self._thought else "".join((*self._blanks, self._held))
+        self._held, self._blanks = "", []
         return released

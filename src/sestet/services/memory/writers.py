@@ -8,7 +8,7 @@ from typing import Protocol
 
 from sestet.core.errors import ModelError, SestetError
 from sestet.core.message import UserMessage, whole
-from sestet.core.model import Model, ModelReply, ModelRequest, Usage
+from sestet.core.model import Model, ModelReply, ModelRequest, Usage, read_stream
 from sestet.core.record import Record
 from sestet.services.memory import read_prompt
 from sestet.storage.full_text import telling_words
@@ -134,7 +134,7 @@ class ModelWriter:
         request = ModelRequest(task, read_prompt(task), (UserMessage(text),), ())
         reply: ModelReply | None = None
         try:
-            async with aclosing(self._model.stream(request)) as stream:
+            async with aclosing(read_stream(self._model, request)) as stream:
                 async for item in stream:
                     reply = item if isinstance(item, ModelReply) else reply
         except SestetError:
