@@ -11,6 +11,7 @@ from sestet.core.label import Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
+from sestet.core.tool import Recovery
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
@@ -115,6 +116,8 @@ class DelegationStarted(_Stamped):
     request: str
     reply: bool
     round: int
+    #: The orchestrator's call that asked for it.
+    call_id: str = ""
 
 
 class DelegationFinished(_Stamped):
@@ -137,6 +140,8 @@ class ToolCalled(_Stamped):
 
     kind: ClassVar[Literal["tool_called"]] = "tool_called"
     call: ToolCall
+    #: What can be done when no result follows.
+    recovery: Recovery = "unsafe"
 
 
 class ToolFinished(_Stamped):
@@ -153,6 +158,8 @@ class ToolFinished(_Stamped):
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
+    #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
+    mistake: bool = False
 
 
 class ApprovalRequested(_Stamped):

@@ -23,6 +23,8 @@ class Clearance(Record):
     for_person: str = ""
     #: The approval that running the call uses up.
     approval_id: str = ""
+    #: The question is still open: a standing answer is enough, and closes it.
+    overtakes: bool = False
 
 
 GO = Clearance("go")
@@ -43,7 +45,7 @@ class Gatekeeper(Record):
     #: The label of the remote agents' cards. The orchestrator reads them, so its requests may repeat them.
     cards: Label = CLEAN
 
-    def clear(self, step: ToolStep) -> Clearance:
+    async def clear(self, step: ToolStep) -> Clearance:
         """Policy comes first: no approval unlocks a call that policy blocks."""
         turn, tool = step.run.turn, step.tool
         verdict = self._judge(step)
@@ -56,11 +58,9 @@ class Gatekeeper(Record):
         if question is not None and question.state != "pending":
             return self._decided(step, question)
         if self._is_granted(step):
-            if question is not None:
-                self.approvals.overtake(question.id)
-            return GO
+            return Clearance("go", approval_id=question.id, overtakes=True) if question else GO
         if question is None:
-            return self._ask(step, verdict)
+            return await self._ask(step, verdict)
         if question.expires_at <= time.time():
             return refusal("nobody_answered", tool=tool.name)
         turn.waiting_for.append(question.id)
@@ -72,17 +72,17 @@ class Gatekeeper(Record):
         label = run.label if run.agent.tools is None else run.label | self.cards
         return judge(label, tool, call.arguments, run.turn.user_words, self.policy, run.agent.name)
 
-    def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
+    async def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
         (run, tool, call), turn = step, step.run.turn
         if not turn.can_ask:
             return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
         pattern = grant_pattern(tool, call.arguments)
         expires_at = time.time() + self.patience
-        event = ApprovalRequested(
-            run.stamp(), f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at
+        facts = (f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at)
+        await turn.record_with(
+            lambda: ApprovalRequested(run.stamp(), *facts), lambda event: self.approvals.ask(event, pattern)
         )
-        turn.record_with(event, lambda event: self.approvals.ask(event, pattern))
-        turn.waiting_for.append(event.approval_id)
+        turn.waiting_for.append(facts[0])
         return Clearance("wait")
 
     def _question(self, step: ToolStep) -> Question | None:
@@ -114,14 +114,23 @@ class Gatekeeper(Record):
         pattern = grant_pattern(tool, call.arguments)
         return self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, pattern)
 
-    def start(self, step: ToolStep, approval_id: str) -> bool:
+    async def start(self, step: ToolStep, clearance: Clearance) -> bool:
         """Write the intent and use up its approval; False when the approval is not for this call."""
         (run, tool, call), turn = step, step.run.turn
-        intent = ToolCalled(run.stamp(), call)
-        if approval_id:
-            return turn.record_with(intent, lambda intent: self.approvals.use(approval_id, intent))
-        # The record of an effect that can be neither repeated nor probed must survive a power cut.
-        turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
+
+        def make() -> ToolCalled:
+            return ToolCalled(run.stamp(), call, tool.recovery)
+
+        if clearance.approval_id:
+            use = self.approvals.overtake if clearance.overtakes else self.approvals.use
+            intent = await turn.record_with(make, lambda intent: use(clearance.approval_id, intent))
+            if intent is None:
+                return False
+        else:
+            intent = make()
+            # The record of an effect that can be neither repeated nor probed must survive a power cut.
+            turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
+        turn.open[call.id] = intent
         return True
 
 

@@ -7,12 +7,14 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Callable
+from itertools import count
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
     Event,
     MemoryRecalled,
     Stamp,
+    ToolFinished,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
@@ -22,7 +24,8 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
-from sestet.core.record import Record
+from sestet.core.record import Record, replace
+from sestet.runtime.doubt import can_be_in_doubt, give_up, in_doubt
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
@@ -31,10 +34,13 @@ from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
+from sestet.storage.patience import when_free
 
 _log = logging.getLogger("sestet.runtime")
 
 _LONGEST_ID = 200
+#: Why the calls that a turn leaves open are in doubt, by its end.
+_CAUSES: dict[type[Event], str] = {TurnCancelled: "the turn was stopped"}
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
@@ -112,18 +118,30 @@ class Runner:
                         await _stop(task)
                 finally:
                     del self._running[turn.session_id]
-                    turn.flush()
+                    await turn.finish_writing()
                     self._history.add(turn)
                     self._hooks.after_turn(turn.session_id)
 
-    async def abandon_turn(self, turn_id: str) -> None:
-        """End a turn that waits or was cut off, without going on with it."""
+    async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
+        """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
         row = self._turn(turn_id)
         async with self._locks.hold(row.session_id):
             self._require_open(turn_id)
-            seq = self._journal.last_seq(turn_id) + 1
-            self._journal.append(TurnCancelled(Stamp(row.session_id, turn_id, seq, "user", "", time.time())))
+            opened = replay(self._journal.events_of(turn_id)).open_intents().values()
+            seqs = count(self._journal.last_seq(turn_id) + 1)
+
+            def stamp(author: str, delegation_id: str = "") -> Stamp:
+                return Stamp(row.session_id, turn_id, next(seqs), author, delegation_id, time.time())
+
+            doubts = tuple(
+                in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
+                for intent in opened
+                if can_be_in_doubt(intent)
+            )
+            end = TurnCancelled(stamp("user"))
+            await when_free(lambda: self._journal.append(*doubts, end))
             self._hooks.after_turn(row.session_id)
+            return doubts
 
     def _turn(self, turn_id: str) -> TurnRow:
         row = self._journal.turn(turn_id)
@@ -176,7 +194,7 @@ class Runner:
         except Exception as bug:
             end = self._failed_on(turn, bug, run.label if run else CLEAN)
         if turn.error is None:
-            turn.record(end)
+            _record_end(turn, end)
 
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
@@ -187,9 +205,9 @@ class Runner:
         """Record the end for a task that was ended from outside, or before its first step."""
         if turn.error is None:
             if task.cancelled():
-                turn.record(TurnCancelled(turn.stamp("user")))
+                _record_end(turn, TurnCancelled(turn.stamp("user")))
             elif (error := task.exception()) is not None:
-                turn.record(self._failed_on(turn, error, _UNKNOWN))
+                _record_end(turn, self._failed_on(turn, error, _UNKNOWN))
         turn.close()
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
@@ -243,6 +261,15 @@ async def _stop(task: asyncio.Task[None]) -> None:
             cancelled = error
     if cancelled is not None:
         raise cancelled
+
+
+def _record_end(turn: Turn, end: Event) -> None:
+    """The last event of a turn; before it, every effect that nobody waits for any more is in doubt."""
+    if turn.open and not isinstance(end, TurnPaused):
+        cause = end.detail if isinstance(end, TurnFailed) else _CAUSES.get(type(end), "the turn has ended")
+        give_up(turn, cause)
+        end = replace(end, stamp=turn.stamp(end.author, end.delegation_id))
+    turn.record(end)
 
 
 def _failed(stamp: Stamp, kind: str, detail: str, label: Label) -> TurnFailed:
