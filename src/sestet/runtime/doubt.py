@@ -1,10 +1,29 @@
 """Effects that were begun and given up: no work ends before each of them is said to be in doubt."""
 
+import time
+from itertools import count
+from typing import TypeAlias
+
 from sestet.core.agent import TRANSFER
-from sestet.core.event import Stamp, ToolCalled, ToolFinished
+from sestet.core.event import (
+    Stamp,
+    ToolCalled,
+    ToolFinished,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnPaused,
+)
 from sestet.core.label import CLEAN
+from sestet.core.record import replace
 from sestet.runtime.prompts import say, tell
+from sestet.runtime.replay import replay
 from sestet.runtime.turn import Turn
+from sestet.storage.journal import Journal, TurnRow
+from sestet.storage.patience import when_free
+
+#: The last event of a turn, for good or until a decision.
+End: TypeAlias = TurnFinished | TurnFailed | TurnCancelled | TurnPaused
 
 
 def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
@@ -15,10 +34,35 @@ def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
             continue
         del turn.open[call_id]
         if can_be_in_doubt(intent):
-            doubt = in_doubt(intent, turn.stamp(intent.author, intent.delegation_id), cause)
+            doubt = _in_doubt(intent, turn.stamp(intent.author, intent.delegation_id), cause)
             turn.record(doubt)
             told.append(doubt.text)
     return " ".join(told)
+
+
+def record_end(turn: Turn, end: End) -> None:
+    """Record the last event of a turn, and before it every effect that nobody waits for any more."""
+    if turn.open and not isinstance(end, TurnPaused):
+        give_up(turn, end.detail if isinstance(end, TurnFailed) else "the turn has ended")
+        end = replace(end, stamp=turn.stamp(end.author, end.delegation_id))
+    turn.record(end)
+
+
+async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:
+    """End a turn that no process runs. Returns its calls in doubt."""
+    seqs = count(journal.last_seq(row.id) + 1)
+
+    def stamp(author: str, delegation_id: str = "") -> Stamp:
+        return Stamp(row.session_id, row.id, next(seqs), author, delegation_id, time.time())
+
+    doubts = tuple(
+        _in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
+        for intent in replay(journal.events_of(row.id)).open_intents().values()
+        if can_be_in_doubt(intent)
+    )
+    end = TurnCancelled(stamp("user"))
+    await when_free(lambda: journal.append(*doubts, end))
+    return doubts
 
 
 def can_be_in_doubt(intent: ToolCalled) -> bool:
@@ -26,7 +70,7 @@ def can_be_in_doubt(intent: ToolCalled) -> bool:
     return intent.recovery != "pure"
 
 
-def in_doubt(intent: ToolCalled, stamp: Stamp, cause: str) -> ToolFinished:
+def _in_doubt(intent: ToolCalled, stamp: Stamp, cause: str) -> ToolFinished:
     """The result of a call that nobody waits for any more."""
     is_remote = intent.call.name == TRANSFER
     words = {"tool": f"remote_{intent.author}" if is_remote else intent.call.name, "cause": cause.rstrip(".")}

@@ -5,9 +5,7 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable
-from itertools import count
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
@@ -24,23 +22,20 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
-from sestet.core.record import Record, replace
-from sestet.runtime.doubt import can_be_in_doubt, give_up, in_doubt
+from sestet.core.record import Record
+from sestet.runtime.doubt import End, abandon, record_end
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
+from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan, stop
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
-from sestet.storage.patience import when_free
 
 _log = logging.getLogger("sestet.runtime")
 
 _LONGEST_ID = 200
-#: Why the calls that a turn leaves open are in doubt, by its end.
-_CAUSES: dict[type[Event], str] = {TurnCancelled: "the turn was stopped"}
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
@@ -115,7 +110,7 @@ class Runner:
                 try:
                     # A reader that leaves stops the turn.
                     if not task.done():
-                        await _stop(task)
+                        await stop(task)
                 finally:
                     del self._running[turn.session_id]
                     await turn.finish_writing()
@@ -127,19 +122,7 @@ class Runner:
         row = self._turn(turn_id)
         async with self._locks.hold(row.session_id):
             self._require_open(turn_id)
-            opened = replay(self._journal.events_of(turn_id)).open_intents().values()
-            seqs = count(self._journal.last_seq(turn_id) + 1)
-
-            def stamp(author: str, delegation_id: str = "") -> Stamp:
-                return Stamp(row.session_id, turn_id, next(seqs), author, delegation_id, time.time())
-
-            doubts = tuple(
-                in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
-                for intent in opened
-                if can_be_in_doubt(intent)
-            )
-            end = TurnCancelled(stamp("user"))
-            await when_free(lambda: self._journal.append(*doubts, end))
+            doubts = await abandon(self._journal, row)
             self._hooks.after_turn(row.session_id)
             return doubts
 
@@ -194,7 +177,7 @@ class Runner:
         except Exception as bug:
             end = self._failed_on(turn, bug, run.label if run else CLEAN)
         if turn.error is None:
-            _record_end(turn, end)
+            record_end(turn, end)
 
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
@@ -205,9 +188,9 @@ class Runner:
         """Record the end for a task that was ended from outside, or before its first step."""
         if turn.error is None:
             if task.cancelled():
-                _record_end(turn, TurnCancelled(turn.stamp("user")))
+                record_end(turn, TurnCancelled(turn.stamp("user")))
             elif (error := task.exception()) is not None:
-                _record_end(turn, self._failed_on(turn, error, _UNKNOWN))
+                record_end(turn, self._failed_on(turn, error, _UNKNOWN))
         turn.close()
 
     def _open_conversation(self, turn: Turn) -> AgentRun:
@@ -230,7 +213,7 @@ class Runner:
         turn.record(recalled)
         return recalled
 
-    def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
+    def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> End:
         if outcome.kind == "ok":
             stamp = turn.stamp(outcome.author)
             return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label)
@@ -248,28 +231,6 @@ def require_usable(session_id: str, text: str) -> None:
         )
     if not text.strip():
         raise PersonError("the message is empty")
-
-
-async def _stop(task: asyncio.Task[None]) -> None:
-    """Cancel the task and wait for its end, even while this task is cancelled itself."""
-    cancelled: asyncio.CancelledError | None = None
-    task.cancel()
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-
-
-def _record_end(turn: Turn, end: Event) -> None:
-    """The last event of a turn; before it, every effect that nobody waits for any more is in doubt."""
-    if turn.open and not isinstance(end, TurnPaused):
-        cause = end.detail if isinstance(end, TurnFailed) else _CAUSES.get(type(end), "the turn has ended")
-        give_up(turn, cause)
-        end = replace(end, stamp=turn.stamp(end.author, end.delegation_id))
-    turn.record(end)
 
 
 def _failed(stamp: Stamp, kind: str, detail: str, label: Label) -> TurnFailed:

@@ -251,11 +251,12 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
 
 async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled:
     """Call the function. One that may run twice waits while another process has locked the database."""
-    tool, patience = step.tool, Patience()
+    tool, patience = step.tool, None
     while True:
         try:
             return await function(*((info,) if tool.needs else ()), **step.call.arguments)
         except BusyError:
+            patience = patience or Patience()
             if patience.is_over or tool.recovery not in ("pure", "keyed"):
                 raise
         await asyncio.sleep(patience.next_wait())

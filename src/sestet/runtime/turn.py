@@ -68,6 +68,19 @@ def is_stopped_by(error: BaseException) -> bool:
     return isinstance(error, (KeyboardInterrupt, GeneratorExit))
 
 
+async def stop(task: asyncio.Task[None]) -> None:
+    """Cancel the task and wait for its end, even while this task is cancelled itself."""
+    cancelled: asyncio.CancelledError | None = None
+    task.cancel()
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
 def _new_id() -> str:
     """Ids sort by time, so that turns of the same moment share pages of the database file."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
