@@ -111,8 +111,8 @@ class Database:
     @contextmanager
     def _waiting(self) -> Generator[None]:
         """Statements inside wait longer for a lock: long where nothing else stands still meanwhile."""
-        self._waits_long = True
         self._set_busy_timeout(_DECISION_MILLISECONDS if _in_event_loop() else int(_BUSY_SECONDS * 1000))
+        self._waits_long = True
         try:
             yield
         finally:
@@ -120,7 +120,7 @@ class Database:
             self._set_busy_timeout(_BUSY_MILLISECONDS)
 
     def _set_busy_timeout(self, milliseconds: int) -> None:
-        self.connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
+        self._run(f"PRAGMA busy_timeout = {milliseconds}")
 
     def _refused(self, error: Exception) -> StorageError:
         if _is_busy(error):
