@@ -1,5 +1,6 @@
 """A call that was cut off in its effect is in doubt, whatever changed before the turn was resumed."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from sestet.core.message import ToolMessage
 from sestet.core.model import ModelRequest
 from sestet.core.record import replace as changed
 from sestet.core.tool import CallInfo, tool
+from sestet.storage.database import FILE_NAME
 from tests.faults.opened import TURNS_ALONE, Home, read_all
 from tests.faults.plan import PlanModel
 from tests.faults.watched import DeathAfterEvent
@@ -199,6 +201,20 @@ async def test_a_request_to_a_remote_agent_is_in_doubt_although_the_agent_is_gon
     check_doubt(resumed, requests, "transfer_to_agent")
     (result,) = (event for event in resumed if isinstance(event, DelegationFinished))
     assert (result.agent, result.outcome) == ("stranger", "failed")
+
+
+async def test_a_journal_of_an_earlier_version_leaves_no_doubt_unsaid(tmp_path: Path) -> None:
+    """It does not say which call a delegation belongs to, nor what can be done about a call."""
+    home = couriers(tmp_path)
+    seen = await home.die(DeathAfterEvent("tool_called"), lambda app: app.run_turn("s1", PLAN))
+    other = sqlite3.connect(tmp_path / FILE_NAME)
+    other.execute("UPDATE events SET data = json_remove(data, '$.call_id', '$.recovery')")
+    other.commit()
+    other.close()
+
+    resumed = await replace(home, tools=(), specs=()).resume(seen)
+
+    assert outcomes(resumed) == [("parcel_send", "in_doubt")]
 
 
 async def test_nothing_is_asked_about_a_call_that_is_in_doubt(tmp_path: Path) -> None:

@@ -150,6 +150,22 @@ async def test_a_reader_that_leaves_waits_for_the_end_of_its_turn(tmp_path: Path
         assert isinstance(list(app.journal.events_of(first.stamp.turn_id))[-1], TurnCancelled)
 
 
+async def test_a_call_that_is_stopped_while_its_intent_waits_has_not_begun(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    seen: list[Event] = []
+    async with home.open() as app, lock_of(tmp_path) as lock:
+        async for event in app.run_turn("s1", "operator: fs_pure a, exec_unsafe b"):
+            seen.append(event)
+            if isinstance(event, ToolFinished) and event.call.name == "fs_pure":
+                lock.take()
+                for _ in range(ROUNDS // 2):
+                    await asyncio.sleep(0)
+                app.cancel_turn("s1")
+
+    assert outcomes(seen) == [("fs_pure", "ok"), ("exec_unsafe", "refused")]
+    assert not home.effects.of("exec_unsafe")
+
+
 async def test_a_tool_that_may_run_twice_waits_for_the_lock(tmp_path: Path) -> None:
     locks: list[Lock] = []
     tries: list[str] = []

@@ -185,7 +185,8 @@ class Turn:
         """Write every recorded event; when this returns, none is left."""
         while self._written < self._recorded and self.error is None:
             self._journal.commit()
-            await self._journal.unlocked()
+            if self._written < self._recorded:
+                await self._journal.unlocked()
         if self.error is not None:
             raise self.error
 

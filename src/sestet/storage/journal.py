@@ -159,10 +159,12 @@ class Journal:
 
     async def unlocked(self) -> None:
         """Wait while another process has locked the database and events are staged."""
-        if self._patience is not None:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiting.append(waiter)
-            await waiter
+        if self._patience is None:
+            await asyncio.sleep(0)
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        await waiter
 
     def _try_to_write(
         self, staged: list[_Staged], sync: bool, together_with: Callable[[], bool] | None = None
