@@ -26,7 +26,7 @@ from sestet.assembly import (
 from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import PersonError
-from sestet.core.event import Event
+from sestet.core.event import Event, ToolFinished
 from sestet.core.label import card_label
 from sestet.core.model import Model
 from sestet.core.tool import Tool
@@ -63,7 +63,8 @@ class App:
     ) -> None:
         self.settings = settings
         self.specs = (*default_specs(), *additions.all_specs)
-        self.embedding = open_embedding(settings.embedding, database)
+        self._locks = SessionLocks.beside(database.path)
+        self.embedding = open_embedding(settings.embedding, database, self._locks)
         self.tools = available_tools(settings, database, self.embedding, additions)
         self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
         owners = tool_owners(self.tools, self.specs)
@@ -83,7 +84,6 @@ class App:
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
         self._policy = policy_of(settings, names if additions.model is None else ())
         cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
-        self._locks = SessionLocks(database.path.with_suffix(".lock"))
         gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600, cards)
         self._runner = Runner(
             Steps(self.root, self.models.of, gatekeeper),
@@ -169,9 +169,9 @@ class App:
             raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         return self.approvals.decide(approval_id, decision, scope)
 
-    async def abandon_turn(self, turn_id: str) -> None:
-        """End a turn that waits or was cut off, without going on with it."""
-        await self._runner.abandon_turn(turn_id)
+    async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
+        """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
+        return await self._runner.abandon_turn(turn_id)
 
     def unfinished_turns(self) -> list[TurnRow]:
         """Turns that wait for a decision or were cut off; not those that still run, in any process."""

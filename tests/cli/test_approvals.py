@@ -10,7 +10,17 @@ import sestet
 from sestet import app
 from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
-from sestet.core.event import ApprovalDecided, Stamp, TurnCancelled, TurnPaused, TurnResumed, TurnStarted
+from sestet.core.event import (
+    ApprovalDecided,
+    Stamp,
+    ToolCalled,
+    ToolFinished,
+    TurnCancelled,
+    TurnPaused,
+    TurnResumed,
+    TurnStarted,
+)
+from sestet.core.label import CLEAN
 from tests.cli import obedient
 from tests.cli.conftest import Call, Done
 from tests.cli.program import Home
@@ -192,7 +202,7 @@ def test_a_call_in_doubt_is_said_twice_and_never_repeated(home: Home, obey: Call
         terminal.expect("1 turn was cut off:")
         terminal.expect("s1")
         terminal.say("/continue")
-        terminal.expect("!! IN DOUBT: operator · exec_crash what=paid was cut off by a crash.")
+        terminal.expect("!! IN DOUBT: operator · exec_crash what=paid was cut off.")
         terminal.expect("Done: ")
         terminal.expect("!! IN DOUBT: operator · exec_crash what=paid")
         terminal.say("/exit")
@@ -201,6 +211,36 @@ def test_a_call_in_doubt_is_said_twice_and_never_repeated(home: Home, obey: Call
     assert obey("sessions", "show", "s1").out.count("!! IN DOUBT") == 2
     (turn,) = read_json(obey, "sessions", "show", "s1")["turns"]
     assert [event["outcome"] for event in turn["in_doubt"]] == ["in_doubt"]
+
+
+def test_giving_up_a_turn_says_which_call_is_in_doubt(home: Home, obey: Call) -> None:
+    home.with_program(obedient.__file__)
+    home.run("ask", "--session", "s1", 'do exec_crash {"what": "paid"}')
+    with home.terminal("chat") as terminal:
+        terminal.expect("1 turn was cut off:")
+        terminal.say("/abandon")
+        terminal.expect("The turn is given up.")
+        terminal.expect("!! IN DOUBT: operator · exec_crash what=paid was cut off.")
+        terminal.say("/exit")
+        assert terminal.wait() == 0
+    (turn,) = read_json(obey, "sessions", "show", "s1")["turns"]
+    assert [event["outcome"] for event in turn["in_doubt"]] == ["in_doubt"]
+
+
+async def test_a_doubt_that_a_process_died_before_showing_is_shown_by_the_next_one(
+    home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.work)
+    home.with_program(obedient.__file__).run("ask", 'do exec_crash {"what": "paid"}')
+    model = obedient.ObedientModel()
+    async with sestet.open({}, model=model, tools=obedient.TOOLS, home=home.data) as opened:
+        (turn,) = opened.unfinished_turns()
+        *_, intent = opened.journal.events_of(turn.id)
+        assert isinstance(intent, ToolCalled)
+        stamp = intent.stamp._replace(seq=intent.seq + 1)
+        opened.journal.append(ToolFinished(stamp, intent.call, "in_doubt", "cut off", 0.0, CLEAN))
+        await finish_plainly(opened, turn)
+    assert capsys.readouterr().err.count("!! IN DOUBT: operator · exec_crash what=paid") == 2
 
 
 async def test_a_call_in_doubt_is_said_on_stderr_where_it_is_found_and_below_the_answer(

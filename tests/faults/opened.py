@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sestet
+from sestet.core.agent import AgentSpec
 from sestet.core.errors import StorageError
 from sestet.core.event import Event
 from sestet.core.tool import Tool
@@ -34,6 +35,7 @@ class Home:
     settings: Mapping[str, object] = field(default_factory=lambda: TURNS_ALONE)
     tools: Sequence[Tool] = ()
     model: PlanModel = field(default_factory=PlanModel)
+    specs: Sequence[AgentSpec] = ()
 
     @property
     def effects(self) -> Effects:
@@ -42,7 +44,9 @@ class Home:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[sestet.App]:
         tools = (*effect_tools(self.effects), *self.tools)
-        async with sestet.open(self.settings, home=self.path, model=self.model, tools=tools) as app:
+        async with sestet.open(
+            self.settings, home=self.path, model=self.model, tools=tools, specs=self.specs
+        ) as app:
             yield app
 
     async def die(self, death: Death, begin: Callable[[sestet.App], AsyncGenerator[Event]]) -> list[Event]:

@@ -288,10 +288,12 @@ async def test_a_turn_that_dies_while_it_is_stopped_still_says_what_is_in_doubt(
     home = Home(tmp_path, tools=(exec_endless,))
     death = DeathAfterEvent("delegation_finished", "cancelled")
     seen = await die_while_stopped(home, death, "operator: exec_endless b", "tool_called")
+    await home.resume(seen)
 
-    resumed = await home.resume(seen)
-
-    assert outcomes(resumed) == [("exec_endless", "in_doubt")]
+    async with home.open() as app:
+        written = list(app.journal.events_of(seen[0].stamp.turn_id))
+    assert outcomes(written) == [("exec_endless", "in_doubt")]
+    assert isinstance(written[-1], TurnFinished)
 
 
 async def test_a_stop_that_cannot_be_written_is_an_error_and_not_the_end(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ When = Literal["before", "after"]
 Watch = Callable[[When, str, Sequence[object]], None]
 
 _connect = sqlite3.connect
-#: Later statements of a transaction: a process that dies there has not begun another one.
-_REST_OF_A_TRANSACTION = ("UPDATE", "DELETE", "COMMIT", "PRAGMA")
 
 
 @contextmanager
@@ -71,13 +69,16 @@ class DeathAfterEvent(Death):
         self._kind = kind
         self._word = word
         self._left = number
+        self._is_committed = False
 
     def strikes(self, when: When, sql: str, parameters: Sequence[object]) -> bool:
         if when == "after":
             if is_event(sql) and parameters[2] == self._kind and self._word in str(parameters[6]):
                 self._left -= 1
+            self._is_committed = self._is_committed or (sql == "COMMIT" and self._left <= 0)
             return False
-        return self._left <= 0 and not sql.startswith(_REST_OF_A_TRANSACTION)
+        # A transaction ends with a setting.
+        return self._is_committed and not sql.startswith("PRAGMA")
 
 
 class DeathAtEvent(Death):

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from sestet.config.settings import RemoteAgentSettings
-from sestet.core.errors import ToolError
+from sestet.core.errors import InDoubtError, ToolError
 from sestet.remote.load import LoadedPeer, load_remote_agents
 from tests.remote.server import PATIENCE, Agent, Json, card_json, hang, plain_server, running_agent
 
@@ -232,10 +232,40 @@ async def test_an_agent_that_has_gone_is_an_error_that_names_it() -> None:
         entry = RemoteAgentSettings("weather", server.url)
         (peer,) = (await load_remote_agents([entry], timeout=PATIENCE)).peers
 
-    with pytest.raises(ToolError, match=r"the remote agent 'weather' could not be asked: .*connect"):
+    with pytest.raises(ToolError, match=r"the remote agent 'weather' could not be asked: .*connect") as error:
         await peer.ask("How is the weather?")
 
+    assert not isinstance(error.value, InDoubtError), "nothing was sent"
     await peer.close()
+
+
+async def test_a_request_whose_connection_breaks_is_in_doubt() -> None:
+    async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async with running_agent(Agent("sunny")) as server:
+        entry = RemoteAgentSettings("weather", server.url)
+        (peer,) = (await load_remote_agents([entry], timeout=PATIENCE)).peers
+        port = int(server.url.rpartition(":")[2].strip("/"))
+    async with await asyncio.start_server(break_off, "127.0.0.1", port):
+        with pytest.raises(InDoubtError, match="the remote agent 'weather' could not be asked"):
+            await peer.ask("How is the weather?")
+
+    await peer.close()
+
+
+async def test_a_task_that_can_no_longer_be_followed_is_in_doubt() -> None:
+    async def respond(request: Request) -> Response:
+        if request.method == "GET":
+            return JSONResponse(card_json(str(request.base_url)))
+        if (await request.json())["method"] == "SendMessage":
+            return _rpc({"task": {"id": "1", "contextId": "1", "status": {"state": "TASK_STATE_WORKING"}}})
+        return Response(status_code=500)
+
+    async with plain_server(respond) as server, _peer(server.url) as peer:
+        with pytest.raises(InDoubtError, match="the remote agent 'weather' could not be asked"):
+            await peer.ask("How is the weather?")
 
 
 @pytest.mark.parametrize("character", ["a", "é", "😀"])
@@ -264,13 +294,13 @@ async def _answer_nothing_but_the_card(request: Request) -> Response:
 
 async def test_a_task_that_takes_too_long_is_an_error() -> None:
     async with running_agent(Agent(_never)) as server, _peer(server.url, seconds=0.3) as peer:
-        with pytest.raises(ToolError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
+        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
             await peer.ask("How is the weather?")
 
 
 async def test_an_agent_that_never_answers_is_an_error() -> None:
     async with plain_server(_answer_nothing_but_the_card) as server, _peer(server.url, seconds=0.3) as peer:
-        with pytest.raises(ToolError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
+        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
             await peer.ask("How is the weather?")
 
 

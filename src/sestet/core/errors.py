@@ -6,8 +6,10 @@ SestetError
 │   ├── DefinitionError     agents or tools that contradict each other
 │   │   └── AdaptError      ``adapt_tool`` raised while an agent was built
 │   └── StorageError        the database file cannot be used
-│       └── ForgottenError  the turn was ended, since what it read was forgotten meanwhile
+│       ├── ForgottenError  the turn was ended, since what it read was forgotten meanwhile
+│       └── BusyError       another process is writing to the database
 ├── ToolError               told to the model: the tool could not do what was asked
+│   └── InDoubtError        told to the model and the person: the effect may have happened
 ├── EmbeddingError          texts could not be turned into vectors
 ├── ModelError              a model call failed
 │   └── ScriptError         a scripted model was asked too much or too little
@@ -73,8 +75,16 @@ class ForgottenError(StorageError):
         )
 
 
+class BusyError(StorageError):
+    """Another process holds the lock of the database; nothing was written, and a retry may succeed."""
+
+
 class ToolError(SestetError):
     """Raised by a tool; its text is the answer that the model gets."""
+
+
+class InDoubtError(ToolError):
+    """Raised by a tool that was asked for an effect, and cannot know whether it happened."""
 
 
 class EmbeddingError(SestetError):

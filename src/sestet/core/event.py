@@ -11,7 +11,7 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
-from sestet.core.tool import Effect
+from sestet.core.tool import Effect, Recovery
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
@@ -144,6 +144,8 @@ class DelegationStarted(_Stamped):
     request: str
     reply: bool
     round: int
+    #: The orchestrator's call that asked for it.
+    call_id: str = ""
 
 
 class DelegationFinished(_Stamped):
@@ -170,6 +172,8 @@ class ToolCalled(_Stamped):
     effect: Effect | None = None
     #: The targets of an effect in short, or the tool's name with its first short text.
     targets: tuple[str, ...] = ()
+    #: What can be done when no result follows.
+    recovery: Recovery = "unsafe"
 
 
 class ToolFinished(_Stamped):
@@ -186,6 +190,8 @@ class ToolFinished(_Stamped):
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
+    #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
+    mistake: bool = False
 
 
 class ApprovalRequested(_Stamped):

@@ -25,7 +25,7 @@ from a2a.utils.errors import A2AError
 from google.protobuf.json_format import ParseError
 
 from sestet.config.settings import RemoteAgentSettings
-from sestet.core.errors import ToolError
+from sestet.core.errors import InDoubtError, ToolError
 from sestet.remote.card import BROKEN_JSON, CARD_LIMIT, CardError, describe, fetch_card
 from sestet.remote.plain import one_line
 
@@ -49,6 +49,8 @@ _ENDS_WITHOUT_ANSWER = {
 
 # The errors that the A2A kit lets through when a server breaks the protocol.
 _BROKEN = (A2AError, httpx.HTTPError, httpx.InvalidURL, ParseError, ValueError, TypeError, *BROKEN_JSON)
+# Without a connection the request was not sent.
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 
 
 class A2APeer:
@@ -88,9 +90,11 @@ class A2APeer:
             async with asyncio.timeout(self._seconds):
                 text = await self._ask(request)
         except TimeoutError:
-            raise ToolError(f"the remote agent '{self.name}' took longer than {self._seconds:g} s") from None
+            late = f"the remote agent '{self.name}' took longer than {self._seconds:g} s"
+            raise InDoubtError(late) from None
         except _BROKEN as error:
-            raise self._failure("could not be asked", str(error)) from error
+            kind = InDoubtError if _was_sent(error) else ToolError
+            raise self._failure("could not be asked", str(error), kind) from error
         return _cut(text)
 
     async def close(self) -> None:
@@ -120,6 +124,9 @@ class A2APeer:
         except asyncio.CancelledError:
             await self._withdraw(query.id)
             raise
+        except _BROKEN as error:
+            # It has the request, and may go on with it.
+            raise self._failure("could not be asked for its result", str(error), InDoubtError) from error
         return task
 
     async def _withdraw(self, task_id: str) -> None:
@@ -128,9 +135,15 @@ class A2APeer:
             async with asyncio.timeout(_WITHDRAW_SECONDS):
                 await self._client.cancel_task(CancelTaskRequest(id=task_id))
 
-    def _failure(self, what: str, detail: str) -> ToolError:
+    def _failure(self, what: str, detail: str, kind: type[ToolError] = ToolError) -> ToolError:
         detail = one_line(detail, _DETAIL_LIMIT)
-        return ToolError(f"the remote agent '{self.name}' {what}" + (f": {detail}" if detail else ""))
+        return kind(f"the remote agent '{self.name}' {what}" + (f": {detail}" if detail else ""))
+
+
+def _was_sent(error: BaseException) -> bool:
+    """Whether the request went out and its answer did not come back; the kit wraps network errors."""
+    cause = error if isinstance(error, httpx.TransportError) else error.__cause__
+    return isinstance(cause, httpx.TransportError) and not isinstance(cause, _NOT_SENT)
 
 
 def _text_of(message: Message) -> str:

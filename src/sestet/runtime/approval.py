@@ -24,6 +24,8 @@ class Clearance(Record):
     for_person: str = ""
     #: The approval that running the call uses up.
     approval_id: str = ""
+    #: The question is still open: a standing answer is enough, and closes it.
+    overtakes: bool = False
 
 
 GO = Clearance("go")
@@ -44,7 +46,7 @@ class Gatekeeper(Record):
     #: The label of the remote agents' cards. The orchestrator reads them, so every request may repeat them.
     cards: Label = CLEAN
 
-    def clear(self, step: ToolStep) -> Clearance:
+    async def clear(self, step: ToolStep) -> Clearance:
         """Policy comes first: no approval unlocks a call that policy blocks."""
         turn, tool = step.run.turn, step.tool
         verdict = self._judge(step)
@@ -57,11 +59,9 @@ class Gatekeeper(Record):
         if question is not None and question.state != "pending":
             return self._decided(step, question)
         if self._is_granted(step, verdict):
-            if question is not None:
-                self.approvals.overtake(question.id)
-            return GO
+            return Clearance("go", approval_id=question.id, overtakes=True) if question else GO
         if question is None:
-            return self._ask(step, verdict)
+            return await self._ask(step, verdict)
         if question.expires_at <= time.time():
             return refusal("nobody_answered", tool=tool.name)
         turn.waiting_for.append(question.id)
@@ -81,17 +81,17 @@ class Gatekeeper(Record):
         """Whether the owner's policy trusts this target of this tool."""
         return is_allowed(tool, target, self.policy)
 
-    def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
+    async def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
         (run, _, call), turn = step, step.run.turn
         if not turn.can_ask:
             return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
         basis = self._basis(step, verdict)
         expires_at = time.time() + self.patience
-        event = ApprovalRequested(
-            run.stamp(), f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at
+        facts = (f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at)
+        await turn.record_with(
+            lambda: ApprovalRequested(run.stamp(), *facts), lambda event: self.approvals.ask(event, basis)
         )
-        turn.record_with(event, lambda event: self.approvals.ask(event, basis))
-        turn.waiting_for.append(event.approval_id)
+        turn.waiting_for.append(facts[0])
         return Clearance("wait")
 
     def _question(self, step: ToolStep) -> Question | None:
@@ -129,15 +129,24 @@ class Gatekeeper(Record):
         pattern = grant_pattern(step.tool, step.call.arguments)
         return Basis(pattern, verdict.why, label.untrusted, label.private)
 
-    def start(self, step: ToolStep, approval_id: str) -> bool:
+    async def start(self, step: ToolStep, clearance: Clearance) -> bool:
         """Write the intent and use up its approval; False when the approval is not for this call."""
         (run, tool, call), turn = step, step.run.turn
         targets = () if tool.effect == "none" else shown_targets(tool, call.arguments)
-        intent = ToolCalled(run.stamp(), call, tool.effect, targets)
-        if approval_id:
-            return turn.record_with(intent, lambda intent: self.approvals.use(approval_id, intent))
-        # The record of an effect that can be neither repeated nor probed must survive a power cut.
-        turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
+
+        def make() -> ToolCalled:
+            return ToolCalled(run.stamp(), call, tool.effect, targets, tool.recovery)
+
+        if clearance.approval_id:
+            use = self.approvals.overtake if clearance.overtakes else self.approvals.use
+            intent = await turn.record_with(make, lambda intent: use(clearance.approval_id, intent))
+            if intent is None:
+                return False
+        else:
+            intent = make()
+            # The record of an effect that can be neither repeated nor probed must survive a power cut.
+            turn.record(intent, sync=tool.effect == "money" or tool.recovery == "unsafe")
+        turn.open[call.id] = intent
         return True
 
 

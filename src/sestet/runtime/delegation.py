@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
-from sestet.core.errors import ToolError
-from sestet.core.event import OutcomeKind
+from sestet.core.errors import InDoubtError, ToolError
+from sestet.core.event import DelegationStarted, OutcomeKind
 from sestet.core.label import remote_label
 from sestet.core.message import ToolCall
 from sestet.core.record import Record, replace
@@ -48,6 +48,8 @@ class Transfer(Record):
     reply: bool
     #: Which round of the turn it is.
     number: int
+    #: The agent was there before the turn was resumed, and is not any more.
+    is_gone: bool = False
 
 
 class Refusal(Record):
@@ -94,6 +96,8 @@ def offered_tools(agent: Agent, root: Agent, transfer: Tool) -> tuple[Tool, ...]
 def read_transfer(run: AgentRun, tool: Tool, call: ToolCall) -> Transfer | Refusal:
     """Check a call of ``transfer_to_agent`` by the orchestrator; a good one uses up a round."""
     turn, root = run.turn, run.agent
+    if (past := turn.replay.delegations.get(call.id)) is not None:
+        return _same_transfer(run, call, past)
     name = call.arguments.get("agent_name")
     agent = root.sub_agent(name) if isinstance(name, str) else None
     if agent is None:
@@ -143,6 +147,16 @@ def findings(root: str, refusal: Refusal, results: Sequence[Outcome]) -> Outcome
     return Outcome("ok", root, "\n\n".join(parts), why)
 
 
+def _same_transfer(run: AgentRun, call: ToolCall, past: DelegationStarted) -> Transfer:
+    """A delegation from before the turn was resumed keeps its place, whatever has changed since."""
+    run.turn.rounds = past.round
+    agent = next((agent for agent in run.agent.sub_agents if agent.name == past.agent), None)
+    call = ToolCall(call.name, {**call.arguments, "agent_name": past.agent}, call.id)
+    return Transfer(
+        call, agent or Agent(past.agent), past.request, past.reply, past.round, is_gone=agent is None
+    )
+
+
 def result_for_orchestrator(outcome: Outcome, agent: str) -> str:
     """A specialist's result as the orchestrator reads it."""
     if outcome.kind == "ok":
@@ -165,23 +179,25 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     sink = replace(REMOTE_SINK, name=f"remote_{agent.name}")
     if gatekeeper.trusts(sink.name, agent.name):
         sink = replace(sink, risk="safe", caution="")
-    if transfer.call.id in turn.replay.intents:
-        return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
     # The orchestrator wrote the request, so the gate judges by what the orchestrator has read.
     step = ToolStep(parent, sink, transfer.call)
-    clearance = gatekeeper.clear(step)
+    clearance = await gatekeeper.clear(step)
     if clearance.decision != "go":
         kind = "paused" if clearance.decision == "wait" else "failed"
         return Outcome(kind, agent.name, cause=clearance.text)
     # The remote agent may act on the request, so an intent is written, as before any effect.
-    if not gatekeeper.start(step._replace(run=run), clearance.approval_id):
+    if not await gatekeeper.start(step._replace(run=run), clearance):
         return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
     await turn.settle()
     run.label |= remote_label(agent.name)
     try:
         text = await agent.remote.ask(transfer.request)
-    except ToolError as error:
+    except InDoubtError as error:
         return Outcome("failed", agent.name, cause=str(error))
+    except ToolError as error:
+        turn.open.pop(transfer.call.id, None)
+        return Outcome("failed", agent.name, cause=str(error))
+    turn.open.pop(transfer.call.id, None)
     if (declined := rejection(text)) is not None:
         return Outcome("rejected", agent.name, cause=declined)
     if not text.strip():

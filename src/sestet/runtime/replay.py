@@ -7,6 +7,7 @@ delegates, it looks for a recorded result here, so that nothing is written or pa
 from collections import Counter, deque
 from collections.abc import Iterable
 
+from sestet.core.agent import TRANSFER
 from sestet.core.event import (
     AgentNudged,
     ApprovalDecided,
@@ -51,7 +52,8 @@ class Replay:
         self.tool_calls: dict[str, list[str]] = {}
         self.answered_calls: Counter[str] = Counter()
         # By call id.
-        self.intents: set[str] = set()
+        self.delegations: dict[str, DelegationStarted] = {}
+        self.intents: dict[str, ToolCalled] = {}
         self.answers: dict[str, ToolFinished] = {}
         self.questions: dict[str, ApprovalRequested] = {}
         # By approval id.
@@ -63,6 +65,19 @@ class Replay:
         """The next recorded reply of one agent's run, each once."""
         replies = self.replies.get(delegation_id)
         return replies.popleft() if replies else None
+
+    def has_begun(self, call_id: str) -> bool:
+        """Whether a call of a tool was made before the turn was resumed."""
+        return call_id in self.intents or call_id in self.answers
+
+    def open_intents(self) -> dict[str, ToolCalled]:
+        """The calls without a result, by id. A request to a remote agent is answered by its delegation."""
+        return {
+            call_id: intent
+            for call_id, intent in self.intents.items()
+            if call_id not in self.answers
+            and not (intent.call.name == TRANSFER and intent.delegation_id in self.results)
+        }
 
     def has(self, event: Event) -> bool:
         """Whether the turn recorded this event before it was resumed."""
@@ -109,12 +124,14 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.unpriced.add(event.model)
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
+                if event.call_id:
+                    found.delegations[event.call_id] = event
             case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:
                 found.results[event.delegation_id] = event
             case AgentNudged():
                 found.nudged.add(event.delegation_id)
             case ToolCalled():
-                found.intents.add(event.call.id)
+                found.intents[event.call.id] = event
             case ToolFinished():
                 found.answers[event.call.id] = event
                 found.answered_calls[event.delegation_id] += 1

@@ -5,15 +5,13 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
     Event,
     MemoryRecalled,
-    Stamp,
-    TurnCancelled,
+    ToolFinished,
     TurnFailed,
     TurnResumed,
     TurnStarted,
@@ -21,12 +19,12 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
-from sestet.runtime.effects import effects_of
+from sestet.runtime.doubt import abandon
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Turn, TurnPlan, require_usable
+from sestet.runtime.turn import AgentRun, Limits, Turn, TurnPlan, require_usable, stop
 from sestet.runtime.turn_end import cancelled, end_of, failed
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
@@ -113,22 +111,21 @@ class Runner:
                 try:
                     # A reader that leaves stops the turn.
                     if not task.done():
-                        await _stop(task)
+                        await stop(task)
                 finally:
                     del self._running[turn.session_id]
-                    turn.flush()
+                    await turn.finish_writing()
                     self._history.add(turn)
                     self._hooks.after_turn(turn.session_id)
 
-    async def abandon_turn(self, turn_id: str) -> None:
-        """End a turn that waits or was cut off, without going on with it."""
+    async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
+        """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
         row = self._turn(turn_id)
         async with self._locks.hold(row.session_id):
             self._require_open(turn_id)
-            seq = self._journal.last_seq(turn_id) + 1
-            stamp = Stamp(row.session_id, turn_id, seq, "user", "", time.time())
-            self._journal.append(TurnCancelled(stamp, effects_of(self._journal.events_of(turn_id))))
+            doubts = await abandon(self._journal, row)
             self._hooks.after_turn(row.session_id)
+            return doubts
 
     def _turn(self, turn_id: str) -> TurnRow:
         row = self._journal.turn(turn_id)
@@ -218,16 +215,3 @@ class Runner:
         recalled = MemoryRecalled(turn.stamp(self._root.name), *found)
         turn.record(recalled)
         return recalled
-
-
-async def _stop(task: asyncio.Task[None]) -> None:
-    """Cancel the task and wait for its end, even while this task is cancelled itself."""
-    cancelled: asyncio.CancelledError | None = None
-    task.cancel()
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled

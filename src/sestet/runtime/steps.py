@@ -26,6 +26,7 @@ from sestet.runtime.delegation import (
     result_for_orchestrator,
     transfer_tool,
 )
+from sestet.runtime.doubt import give_up
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say
 from sestet.runtime.reply_text import announces_transfer, rejection
@@ -64,7 +65,9 @@ class Steps:
             return Outcome("over_budget", run.agent.name, cause=str(error))
 
     async def _ask(self, run: AgentRun) -> ModelReply:
-        return await ask_model(run, self._model_of(run.agent.name), self._offered_tools(run))
+        reply = await ask_model(run, self._model_of(run.agent.name), self._offered_tools(run))
+        run.has_new_reply = True
+        return reply
 
     def _offered_tools(self, run: AgentRun) -> tuple[Tool, ...]:
         if run.agent.tools is None and end_of_delegating(run) is not None:
@@ -82,7 +85,10 @@ class Steps:
             return Outcome("rejected", run.agent.name, cause=declined)
         if not reply.calls:
             return self._read_text(run, "" if declined is not None else reply.text)
-        answer_all = self._delegate_all if run.agent.tools is None else self._call_tools
+        past = run.turn.replay.delegations
+        # An agent that owns every tool now may have been an orchestrator before the turn was resumed.
+        delegates = run.agent.tools is None or (past and any(call.id in past for call in reply.calls))
+        answer_all = self._delegate_all if delegates else self._call_tools
         outcome = await answer_all(run, reply.calls)
         if outcome is None and run.left_out:
             limit = str(run.turn.limits.tool_calls)
@@ -142,6 +148,11 @@ class Steps:
         transfers: list[Transfer] = []
         refused: Refusal | None = None
         for call in calls:
+            if call.name != TRANSFER and run.turn.replay.has_begun(call.id):
+                # The agent owned its tools before the turn was resumed.
+                message, _ = await self._tools.answer(run, call)
+                run.messages += (message,) if message else ()
+                continue
             if call.name != TRANSFER:
                 answer: Transfer | Refusal = refuse_invented_call(run.agent, call.name)
             else:
@@ -177,7 +188,9 @@ class Steps:
             if run.delegation_id not in turn.replay.results:
                 stamp, agent = turn.stamp(self.root.name, run.delegation_id), transfer.agent.name
                 turn.record(
-                    DelegationStarted(stamp, agent, transfer.request, transfer.reply, transfer.number)
+                    DelegationStarted(
+                        stamp, agent, transfer.request, transfer.reply, transfer.number, transfer.call.id
+                    )
                 )
         try:
             async with asyncio.TaskGroup() as group:
@@ -213,12 +226,17 @@ class Steps:
         finally:
             del turn.delegations[run.delegation_id]
             if turn.error is None:
+                outcome = _with_doubts(run, outcome)
                 turn.record(_finished(run, outcome, (time.monotonic() - started) * 1000))
         return _returned(turn, outcome)
 
     async def _supervise(self, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
         """The specialist's work within its time limit; the person can stop it alone."""
         turn, agent, limit = run.turn, transfer.agent, run.turn.limits.delegation_seconds
+        if transfer.is_gone:
+            return Outcome("failed", agent.name, cause=say("agent_gone", agent=agent.name))
+        if transfer.call.id in turn.open:
+            return Outcome("failed", agent.name, cause="the process died before its answer came")
         try:
             async with asyncio.timeout(limit), self._one_at_a_time.get(agent.name) or nullcontext():
                 if agent.remote is not None:
@@ -232,6 +250,14 @@ class Steps:
                 raise
             task.uncancel()
             return Outcome("cancelled", agent.name, cause="the person stopped it")
+
+
+def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:
+    """The outcome, which also tells of the calls that the agent leaves in doubt."""
+    if outcome.kind == "paused":
+        return outcome
+    doubts = give_up(run.turn, outcome.cause, run.delegation_id)
+    return outcome._replace(cause=f"{outcome.cause.rstrip('.')}. {doubts}") if doubts else outcome
 
 
 def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from sestet.core.errors import ToolError, told
+from sestet.core.errors import BusyError, InDoubtError, ToolError, told
 from sestet.core.event import ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled, error_label
 from sestet.core.message import ToolCall, ToolMessage, whole
@@ -15,8 +15,10 @@ from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
+from sestet.runtime.doubt import can_be_in_doubt
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
+from sestet.storage.patience import Patience
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -61,9 +63,10 @@ class ToolCalls:
         checks = (
             _clip_text,
             _record_result,
-            _check_arguments,
+            # What the journal says comes before any check: tools, agents and rules may have changed since.
             _reuse_recorded_result,
             self._recover_after_crash,
+            _check_arguments,
             _limit_calls,
             self._ask_for_approval,
         )
@@ -80,10 +83,24 @@ class ToolCalls:
 
     async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """The process died between intent and result: the tool declares what can be done then."""
-        tool = step.tool
-        if step.call.id not in step.run.turn.replay.intents:
+        (run, tool, call), turn = step, step.run.turn
+        intent = turn.replay.intents.get(call.id)
+        if intent is None:
             return await proceed(step)
-        may_repeat = self._gatekeeper.may_repeat(step)
+        turn.tool_calls[tool.name] += 1
+        unusable = _unusable(step)
+        if not can_be_in_doubt(intent) and (unusable or not self._gatekeeper.may_repeat(step)):
+            return unusable or _refused(refusal("not_repeated", tool=tool.name))
+        if unusable is None and (result := await self._repeat(step)) is not None:
+            return result
+        doubt = refusal("in_doubt", tool=tool.name)
+        return ToolResult(
+            "in_doubt", doubt.text, label=tool.label(run.agent.name), for_person=doubt.for_person
+        )
+
+    async def _repeat(self, step: ToolStep) -> ToolResult | None:
+        """Run the call again if its tool allows that; None: it is in doubt."""
+        tool, may_repeat = step.tool, self._gatekeeper.may_repeat(step)
         if tool.recovery in ("pure", "keyed") and may_repeat:
             return await _run_tool(step)
         if tool.recovery == "probe" and tool.probe is not None:
@@ -92,22 +109,37 @@ class ToolCalls:
                 return await _run_tool(step)
             if found.outcome == "ok" and not found.is_none:
                 return found
-        doubt = refusal("in_doubt", tool=tool.name)
-        label = tool.label(step.run.agent.name)
-        return ToolResult("in_doubt", doubt.text, label=label, for_person=doubt.for_person)
+        return None
 
     async def _ask_for_approval(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """Policy, standing answers and the person decide; then the intent is written."""
-        clearance = self._gatekeeper.clear(step)
+        clearance = await self._gatekeeper.clear(step)
         if clearance.decision == "wait":
             return None
         if clearance.decision == "no":
             return _refused(clearance, "denied")
-        if not self._gatekeeper.start(step, clearance.approval_id):
+        if not await self._gatekeeper.start(step, clearance):
+            if clearance.overtakes:
+                # The person has decided just now.
+                return await self._ask_for_approval(step, proceed)
             return _refused(refusal("nobody_answered", tool=step.tool.name), "denied")
-        if step.tool.recovery != "pure":
-            await step.run.turn.settle()
+        if step.tool.recovery != "pure" or step.run.has_new_reply:
+            await self._settle(step)
         return await proceed(step)
+
+    async def _settle(self, step: ToolStep) -> None:
+        """Wait until the paid reply and the intent are written."""
+        run, _, call = step
+        run.has_new_reply = False
+        try:
+            await run.turn.settle()
+        except asyncio.CancelledError:
+            if run.turn.open.pop(call.id, None) and run.turn.error is None:
+                why = refusal("not_begun", tool=call.name)
+                run.turn.record(
+                    ToolFinished(run.stamp(), call, "refused", why.text, 0.0, CLEAN, why.for_person)
+                )
+            raise
 
 
 def _compose(checks: Sequence[Check], last: Answer) -> Answer:
@@ -129,24 +161,31 @@ async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
 async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     result = await proceed(step)
     if result is not None:
-        run, (outcome, text, milliseconds, label, for_person, citations, *_) = step.run, result
+        run, (outcome, text, milliseconds, label, for_person, citations, mistake, _) = step.run, result
         run.label |= label
         if step.call.id not in run.turn.replay.answers:
-            facts = (outcome, text, milliseconds, label, for_person, citations)
+            facts = (outcome, text, milliseconds, label, for_person, citations, mistake)
             run.turn.record(ToolFinished(run.stamp(), step.call, *facts))
+        run.turn.open.pop(step.call.id, None)
     return result
 
 
 async def _check_arguments(step: ToolStep, proceed: Answer) -> ToolResult | None:
     """The agent must own the tool, and the arguments must fit its schema."""
+    if (refused := _unusable(step)) is not None:
+        return refused
+    step.run.turn.tool_calls[step.tool.name] += 1
+    return await proceed(step)
+
+
+def _unusable(step: ToolStep) -> ToolResult | None:
     run, tool, call = step
     if tool.function is None:
         names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
         return _refused(refusal("not_yours", tool=call.name, tools=names), mistake=True)
     if problems := _argument_problems(tool, call):
         return _refused(refusal("bad_arguments", tool=call.name, problems=problems), mistake=True)
-    run.turn.tool_calls[tool.name] += 1
-    return await proceed(step)
+    return None
 
 
 async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -154,7 +193,10 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
     done = step.run.turn.replay.answers.get(step.call.id)
     if done is None:
         return await proceed(step)
-    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, done.for_person, done.citations)
+    # A refused call does not count against the tool's limit.
+    step.run.turn.tool_calls[done.call.name] += done.outcome != "refused"
+    texts = (done.for_person, done.citations)
+    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *texts, done.mistake)
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -179,7 +221,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     task = asyncio.current_task()
     try:
         async with limit:
-            value = await function(*((info,) if tool.needs else ()), **call.arguments)
+            value = await _call(step, function, info)
         citations: tuple[str, ...] = ()
         if isinstance(value, Labelled):
             value, own_label, citations = value
@@ -190,6 +232,8 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         citations = tuple(map(whole, citations))
         text, took = _as_text(value), _since(started)
         return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
+    except InDoubtError as error:
+        return _given_up(step, whole(str(error)), _since(started), label)
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")
@@ -199,12 +243,34 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         if is_stopped_by(error, task):
             raise
         if isinstance(error, TimeoutError) and limit.expired():
+            if tool.recovery != "pure":
+                return _given_up(
+                    step, f"it took longer than {tool.timeout:g} seconds", _since(started), label
+                )
             text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
         else:
             _log.exception("the tool '%s' raised", tool.name)
             text = whole(f"'{tool.name}' failed: {told(error)}")
             label |= error_label(f"an error of {tool.name}")
         return ToolResult("error", text, _since(started), label)
+
+
+async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled:
+    """Call the function. One that may run twice waits while another process has locked the database."""
+    tool, patience = step.tool, None
+    while True:
+        try:
+            return await function(*((info,) if tool.needs else ()), **step.call.arguments)
+        except BusyError:
+            patience = patience or Patience()
+            if patience.is_over or tool.recovery not in ("pure", "keyed"):
+                raise
+        await asyncio.sleep(patience.next_wait())
+
+
+def _given_up(step: ToolStep, cause: str, milliseconds: float, label: Label) -> ToolResult:
+    doubt = refusal("given_up", tool=step.tool.name, cause=cause.rstrip("."))
+    return ToolResult("in_doubt", doubt.text, milliseconds, label, doubt.for_person)
 
 
 def _refused(

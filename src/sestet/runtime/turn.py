@@ -9,8 +9,8 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
-from sestet.core.errors import DefinitionError, LimitError, PersonError, StorageError
-from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
+from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
+from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
@@ -18,6 +18,7 @@ from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
+from sestet.storage.patience import Patience, held_too_long
 
 EventT = TypeVar("EventT", bound=Event)
 _LONGEST_ID = 200
@@ -98,6 +99,19 @@ def _running_task() -> "asyncio.Task[object] | None":
         return None
 
 
+async def stop(task: asyncio.Task[None]) -> None:
+    """Cancel the task and wait for its end, even while this task is cancelled itself."""
+    cancelled: asyncio.CancelledError | None = None
+    task.cancel()
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        raise cancelled
+
+
 def _new_id() -> str:
     """Ids sort by time, so that turns of the same moment share pages of the database file."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
@@ -134,6 +148,8 @@ class Turn:
         #: Running delegations, and those that the person stopped.
         self.delegations: dict[str, asyncio.Task[object] | None] = {}
         self.stopped: set[str] = set()
+        #: Calls that were begun and have no result yet, by id.
+        self.open: dict[str, ToolCalled] = self.replay.open_intents()
         #: Set when the storage failed. Then nothing more is written, and the turn can be resumed later.
         self.error: StorageError | None = None
         self._started = time.monotonic()
@@ -144,7 +160,9 @@ class Turn:
         self.log: list[Event] = []
         #: Events that are written and not yet read.
         self.unread: deque[Event] = deque()
-        self._unwritten = 0
+        #: How many events were recorded, and how many of them are written.
+        self._recorded = 0
+        self._written = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
 
@@ -174,22 +192,32 @@ class Turn:
         if self.resumed and self.replay.has(event):
             return
         self._journal.stage(event, self, sync=sync)
-        self._unwritten += 1
+        self._recorded += 1
         if not isinstance(event, TextStreamed):
             self.log.append(event)
 
-    def record_with(self, event: EventT, write: Callable[[EventT], bool]) -> bool:
+    async def record_with(self, make: Callable[[], EventT], write: Callable[[EventT], bool]) -> EventT | None:
         """Record an event that ``write`` stores at once, together with a row of its own.
 
-        False when ``write`` stored nothing; then the event did not happen.
+        None when ``write`` stored nothing; then the event did not happen.
         """
-        self.flush()
-        if not write(event):
-            return False
+        patience = Patience()
+        while True:
+            # No task runs between these lines, so the reader gets the events in their order.
+            await self._flush()
+            event = make()
+            try:
+                if not write(event):
+                    return None
+                break
+            except BusyError as error:
+                if patience.is_over:
+                    raise held_too_long(error) from error
+            await asyncio.sleep(patience.next_wait())
         self.log.append(event)
         self.unread.append(event)
         self._wake()
-        return True
+        return event
 
     async def settle(self) -> None:
         """Wait until every recorded event is written: before an effect, and before a paid model call."""
@@ -197,21 +225,39 @@ class Turn:
         if task is not None and task.cancelling():
             # A tool swallowed its cancellation.
             raise asyncio.CancelledError
-        if self._unwritten:
-            # The journal commits before the event loop resumes this task.
+        recorded = self._recorded
+        if self._written < recorded:
+            # The journal commits before the event loop resumes this task, unless another process writes.
             await asyncio.sleep(0)
+            while self._written < recorded and self.error is None:
+                await self._journal.unlocked()
         if self.error is not None:
             raise self.error
 
-    def flush(self) -> None:
-        """Write every recorded event now."""
-        if self._unwritten:
+    async def _flush(self) -> None:
+        """Write every recorded event; when this returns, none is left."""
+        while self._written < self._recorded and self.error is None:
             self._journal.commit()
+            if self._written < self._recorded:
+                await self._journal.unlocked()
         if self.error is not None:
             raise self.error
+
+    async def finish_writing(self) -> None:
+        """Write every recorded event, even while this task is cancelled."""
+        cancelled: asyncio.CancelledError | None = None
+        while self._written < self._recorded and self.error is None:
+            try:
+                await self._flush()
+            except asyncio.CancelledError as error:
+                cancelled = error
+        if self.error is not None:
+            raise self.error
+        if cancelled is not None:
+            raise cancelled
 
     def on_written(self, event: Event) -> None:
-        self._unwritten -= 1
+        self._written += 1
         self.unread.append(event)
         self._wake()
 
@@ -232,7 +278,7 @@ class Turn:
     async def has_news(self) -> bool:
         """Wait for an unread event; False when the turn is closed or the storage failed."""
         while not self.unread:
-            if self.error is not None or (self._closed and not self._unwritten):
+            if self.error is not None or (self._closed and self._written == self._recorded):
                 return False
             self._news = asyncio.get_running_loop().create_future()
             await self._news
@@ -300,6 +346,8 @@ class AgentRun:
         self.label = label
         self.usage = Usage()
         self.nudged = False
+        #: The model's last reply was paid for, and may not be written yet.
+        self.has_new_reply = False
         #: Replies in a row whose calls were all wrong or refused.
         self.mistakes = 0
         #: What its delegations returned.

@@ -1,4 +1,4 @@
-"""The last event of a turn: how it ended, and its effects."""
+"""The last event of a turn: how it ended, and its effects. Calls that nobody waits for are in doubt first."""
 
 from collections.abc import Iterator
 
@@ -14,6 +14,7 @@ from sestet.core.event import (
 )
 from sestet.core.label import Label
 from sestet.runtime.claims import unsupported_claims
+from sestet.runtime.doubt import give_up
 from sestet.runtime.effects import effects_of
 from sestet.runtime.turn import Outcome, Turn
 
@@ -21,6 +22,7 @@ from sestet.runtime.turn import Outcome, Turn
 def end_of(turn: Turn, root: str, outcome: Outcome, label: Label) -> Event:
     """The end of a turn whose root agent came to this outcome."""
     if outcome.kind == "ok":
+        give_up(turn, "the turn has ended")
         stamp, effects = turn.stamp(outcome.author), _effects(turn)
         claims = unsupported_claims(outcome.text, turn.text, effects, _texts_read(turn)) if effects else ()
         facts = (outcome.text, turn.usage, turn.milliseconds, label)
@@ -33,12 +35,14 @@ def end_of(turn: Turn, root: str, outcome: Outcome, label: Label) -> Event:
 def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnFailed:
     """The end of a turn without a reply, with a sentence for the person and the bare reason."""
     detail = detail.rstrip(".")
+    give_up(turn, detail)
     text = f"I could not answer: {detail}."
     used = (turn.usage, turn.milliseconds)
     return TurnFailed(turn.stamp(root), kind, text, label, detail, *used, _effects(turn))
 
 
 def cancelled(turn: Turn) -> TurnCancelled:
+    give_up(turn, "the turn was stopped")
     return TurnCancelled(turn.stamp("user"), _effects(turn))
 
 

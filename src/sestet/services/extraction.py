@@ -13,6 +13,7 @@ from sestet.core.model import Model, ModelReply, ModelRequest, read_stream
 from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
 from sestet.storage.graph import Predicates, node_key, predicate_name
+from sestet.storage.patience import when_free
 
 _log = logging.getLogger(__name__)
 
@@ -69,8 +70,7 @@ class Extraction:
         except BaseException:
             self.store.release(pending, pending.attempts)
             raise
-        with self.store.transaction():
-            self.store.finish(pending, facts[:_MOST_FACTS], "model", self._auto_accepted)
+        await when_free(lambda: self._finish_by_model(pending, facts[:_MOST_FACTS]))
         return True
 
     async def read_all(self) -> None:
@@ -82,6 +82,10 @@ class Extraction:
     def _auto_accepted(self) -> tuple[str, ...]:
         """Predicates whose facts go into the graph without review: the declared ones in mode ``on``."""
         return self.predicates.names if self._mode == "on" else ()
+
+    def _finish_by_model(self, pending: Pending, facts: list[Fact]) -> None:
+        with self.store.transaction():
+            self.store.finish(pending, facts, "model", self._auto_accepted)
 
     def _finish_by_rules(self, pending: Pending) -> None:
         text = pending.text[:_LONGEST_TEXT]

@@ -1,6 +1,7 @@
 """The library: saved entries, lessons and documents, to be read, searched, corrected and forgotten."""
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from sestet.storage.database import Database
 from sestet.storage.documents import DocumentRow, DocumentStore
 from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore, KnowledgeVersion
 from sestet.storage.learnings import LearningRow, LearningStore
+from sestet.storage.locks import SessionLocks
 from sestet.storage.passages import PassageStore
 
 __all__ = [
@@ -108,9 +110,13 @@ class Library:
 
     async def search(self, query: str, limit: int) -> Retrieved:
         """Passages of entries, lessons and documents, by their words and their meaning."""
-        embedding = open_embedding(self._embedding, self._database)
-        retrieval = Retrieval(PassageStore(self._database), embedding=embedding)
-        return await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
+        with self._locks() as locks:
+            embedding = open_embedding(self._embedding, self._database, locks)
+            retrieval = Retrieval(PassageStore(self._database), embedding=embedding)
+            return await retrieval.retrieve(query, limit, ("knowledge", "learnings", "documents"))
+
+    def _locks(self) -> "closing[SessionLocks]":
+        return closing(SessionLocks.beside(self._database.path))
 
     def ingest(
         self,
@@ -124,14 +130,15 @@ class Library:
 
     async def embed(self, watch: Callable[[int, int], None] | None = None) -> Embedded:
         """Give every passage its vector now."""
-        embedding = open_embedding(self._embedding, self._database)
-        if embedding is None:
-            return Embedded(0)
-        before = embedding.pending()
-        try:
-            await embedding.catch_up(watch)
-        except EmbeddingError as error:
-            return Embedded(before - embedding.pending(), str(error))
-        finally:
-            await embedding.close()
-        return Embedded(before - embedding.pending())
+        with self._locks() as locks:
+            embedding = open_embedding(self._embedding, self._database, locks)
+            if embedding is None:
+                return Embedded(0)
+            before = embedding.pending()
+            try:
+                await embedding.catch_up(watch)
+            except EmbeddingError as error:
+                return Embedded(before - embedding.pending(), str(error))
+            finally:
+                await embedding.close()
+            return Embedded(before - embedding.pending())

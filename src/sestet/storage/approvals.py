@@ -125,7 +125,7 @@ class ApprovalStore:
             if word not in known:
                 raise PersonError(f"'{word}' is not a decision; use one of {', '.join(known)}")
         now = time.time()
-        with self._database.transaction():
+        with self._database.transaction(patient=True):
             question = self.get(approval_id)
             if question is None:
                 raise PersonError(f"there is no question '{approval_id}'; see 'sestet approvals'")
@@ -146,22 +146,25 @@ class ApprovalStore:
         return question
 
     def use(self, approval_id: str, intent: ToolCalled) -> bool:
-        """Spend an approval on exactly this call, with its intent; False when it is for another call."""
-        return self._journal.append(intent, sync=True, together_with=lambda: self._spend(approval_id, intent))
+        """Spend an approval on exactly this call, with its intent; False when it is for another call.
 
-    def _spend(self, approval_id: str, intent: ToolCalled) -> bool:
+        Only the question expires: an approval that was given in time holds until the turn is resumed.
+        """
         digest = call_digest(intent.stamp.session_id, intent.call.name, intent.call.arguments)
-        cursor = self._database.execute(
-            """UPDATE approvals SET state = 'used'
-               WHERE id = ? AND state = 'approved' AND digest = ? AND expires_at > ?""",
-            (approval_id, digest, time.time()),
+        return self._spend(
+            "WHERE id = ? AND state = 'approved' AND digest = ?", (approval_id, digest), intent
         )
-        return cursor.rowcount == 1
 
-    def overtake(self, approval_id: str) -> None:
-        """Close an open question that a new standing grant answers."""
-        self._database.execute(
-            "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'pending'", (approval_id,)
+    def overtake(self, approval_id: str, intent: ToolCalled) -> bool:
+        """Close an open question that a standing grant answers, with the intent; False: it was decided."""
+        return self._spend("WHERE id = ? AND state = 'pending'", (approval_id,), intent)
+
+    def _spend(self, which: str, values: tuple[str, ...], intent: ToolCalled) -> bool:
+        statement = f"UPDATE approvals SET state = 'used' {which}"  # noqa: S608 - the callers are above
+        return self._journal.append(
+            intent,
+            sync=True,
+            together_with=lambda: self._database.execute(statement, values).rowcount == 1,
         )
 
     def is_granted(self, session_id: str, agent: str, tool: str, basis: Basis) -> bool:

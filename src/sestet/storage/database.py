@@ -1,5 +1,6 @@
 """The SQLite file: open it, migrate it, run statements, turn SQLite errors into errors for the person."""
 
+import asyncio
 import json
 import sqlite3
 import time
@@ -10,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from sestet.core.errors import ForgottenError, StorageError
+from sestet.core.errors import BusyError, ForgottenError, StorageError
 from sestet.core.label import Label
 from sestet.storage.migrations import MIGRATIONS
 
@@ -18,7 +19,12 @@ FILE_NAME = "sestet.db"
 VERSION = len(MIGRATIONS)
 #: The schema after all migrations, for a new database.
 _SCHEMA = Path(__file__).with_name("schema.sql")
+#: How long a lock of another process is waited for: when a file is opened, and outside of an event loop.
 _BUSY_SECONDS = 10.0
+#: The same inside an event loop, which stands still meanwhile; then a ``BusyError`` tells the caller.
+_BUSY_MILLISECONDS = 100
+#: The same for a person's decision, which nothing repeats.
+_DECISION_MILLISECONDS = 1000
 _FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
 #: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold.
@@ -53,6 +59,7 @@ class Database:
         """``power``: every commit survives a power cut, not only a killed process."""
         self.path = path
         self._power = power
+        self._waits_long = False
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
@@ -62,6 +69,7 @@ class Database:
                 self.connection.execute(f"PRAGMA synchronous = {'FULL' if power else 'NORMAL'}")
                 self.connection.execute("PRAGMA foreign_keys = ON")
                 self._migrate()
+                self._set_busy_timeout(_BUSY_MILLISECONDS)
             except BaseException:
                 self.connection.close()
                 raise
@@ -74,6 +82,9 @@ class Database:
             rows.rowcount = cursor.rowcount
             return rows
         except _COMPLAINTS as error:
+            if self._may_wait(error):
+                with self._waiting():
+                    return self.execute(statement, values)
             raise self._refused(error) from error
 
     def execute_many(self, statement: str, rows: Iterable[Sequence[Value]]) -> None:
@@ -88,9 +99,32 @@ class Database:
         try:
             self.connection.execute(statement)
         except sqlite3.Error as error:
+            if self._may_wait(error):
+                with self._waiting():
+                    return self._run(statement)
             raise self._refused(error) from error
 
+    def _may_wait(self, error: Exception) -> bool:
+        """Whether the statement failed on a lock, and nothing else stands still while it waits for it."""
+        return _is_busy(error) and not self._waits_long and not _in_event_loop()
+
+    @contextmanager
+    def _waiting(self) -> Generator[None]:
+        """Statements inside wait longer for a lock: long where nothing else stands still meanwhile."""
+        self._set_busy_timeout(_DECISION_MILLISECONDS if _in_event_loop() else int(_BUSY_SECONDS * 1000))
+        self._waits_long = True
+        try:
+            yield
+        finally:
+            self._waits_long = False
+            self._set_busy_timeout(_BUSY_MILLISECONDS)
+
+    def _set_busy_timeout(self, milliseconds: int) -> None:
+        self._run(f"PRAGMA busy_timeout = {milliseconds}")
+
     def _refused(self, error: Exception) -> StorageError:
+        if _is_busy(error):
+            return BusyError(f"{self.path}: another process has locked the database")
         if "created in a thread" in str(error):
             return StorageError(
                 f"{self.path}: was opened in another thread; open an assistant in each thread"
@@ -135,12 +169,16 @@ class Database:
             self.connection.execute(f"PRAGMA user_version = {VERSION}")
 
     @contextmanager
-    def transaction(self, *, sync: bool = False) -> Generator[None]:
-        """Commit all writes inside, or none. With ``sync`` they are on the disk when this returns."""
+    def transaction(self, *, sync: bool = False, patient: bool = False) -> Generator[None]:
+        """Commit all writes inside, or none. With ``sync`` they are on the disk when this returns.
+
+        In an event loop, a lock of another process is a ``BusyError`` soon; with ``patient``, a little later.
+        """
         if sync and not self._power:
             self._run("PRAGMA synchronous = FULL")
         try:
-            self._run("BEGIN IMMEDIATE")
+            with self._waiting() if patient else nullcontext():
+                self._run("BEGIN IMMEDIATE")
             yield
             self._run("COMMIT")
         except BaseException:
@@ -151,6 +189,11 @@ class Database:
         finally:
             if sync and not self._power:
                 self._run("PRAGMA synchronous = NORMAL")
+
+    def require_free(self) -> None:
+        """Raise ``BusyError`` while another process has locked the database."""
+        with self.transaction():
+            pass
 
     def join_transaction(self) -> AbstractContextManager[None]:
         """The caller's transaction if it has one, else a new one."""
@@ -181,6 +224,20 @@ class Database:
 def _code(error: sqlite3.Error) -> int:
     """SQLite's number of an error; 0 for an error of Python's module."""
     return getattr(error, "sqlite_errorcode", 0)
+
+
+def _is_busy(error: Exception) -> bool:
+    # The lowest byte is the error; the others say more about it.
+    code = getattr(error, "sqlite_errorcode", None)
+    return code is not None and code & 0xFF == sqlite3.SQLITE_BUSY
+
+
+def _in_event_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 @contextmanager

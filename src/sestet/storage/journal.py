@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeAlias, cast
 
-from sestet.core.errors import StorageError
+from sestet.core.errors import BusyError, StorageError
 from sestet.core.event import (
     EVENTS,
     Event,
@@ -28,6 +28,7 @@ from sestet.core.label import Label
 from sestet.core.record import Record, as_dict, convert, to_json
 from sestet.storage.database import Database, Rows
 from sestet.storage.forgettings import Forgettings
+from sestet.storage.patience import Patience, held_too_long
 
 Columns: TypeAlias = tuple[str | int | float, ...]
 
@@ -91,22 +92,29 @@ class Journal:
         self._sync = False
         #: Turn id → the delegations of it whose streamed text may be in the database.
         self._pieces: dict[str, set[str]] = {}
+        #: Set while another process has locked the database, with the next try.
+        self._patience: Patience | None = None
+        self._next_try: asyncio.TimerHandle | None = None
+        self._waiting: list[asyncio.Future[None]] = []
 
     def stage(self, event: Event, writer: Writer, *, sync: bool = False) -> None:
-        """Queue one event. It is written before the event loop resumes any task that waits now."""
+        """Queue one event. It is written before the event loop resumes any task that waits now.
+
+        If another process has locked the database, it is written as soon as that has ended.
+        """
         if not self._staged:
             asyncio.get_running_loop().call_soon(self.commit)
         self._staged.append(_Staged(event, writer))
         self._sync = self._sync or sync
 
     def append(
-        self, event: Event, *, sync: bool = False, together_with: Callable[[], bool] | None = None
+        self, *events: Event, sync: bool = False, together_with: Callable[[], bool] | None = None
     ) -> bool:
-        """Write one event now; when this returns, a killed process no longer loses it.
+        """Write events now; when this returns, a killed process no longer loses them.
 
         ``together_with`` writes a row in the same transaction. When it returns False, nothing is written.
         """
-        error = self._try_to_write([_Staged(event, None)], sync, together_with)
+        error = self._try_to_write([_Staged(event, None) for event in events], sync, together_with)
         if isinstance(error, _NothingWrittenError):
             return False
         if error is not None:
@@ -124,6 +132,14 @@ class Journal:
         if not staged:
             return
         error = self._try_to_write(staged, sync)
+        if isinstance(error, BusyError):
+            self._patience = self._patience or Patience()
+            if not self._patience.is_over:
+                self._staged, self._sync = staged, sync
+                self._try_later(self._patience.next_wait())
+                return
+            error = held_too_long(error)
+        self._end_waiting()
         turns = {each.event.stamp.turn_id for each in staged}
         if error is None or len(turns) == 1:
             _tell(staged, error)
@@ -132,6 +148,29 @@ class Journal:
         for turn_id in turns:
             part = [each for each in staged if each.event.stamp.turn_id == turn_id]
             _tell(part, self._try_to_write(part, sync))
+
+    def _try_later(self, seconds: float) -> None:
+        if self._next_try is not None:
+            self._next_try.cancel()
+        self._next_try = asyncio.get_running_loop().call_later(seconds, self.commit)
+
+    def _end_waiting(self) -> None:
+        if self._next_try is not None:
+            self._next_try.cancel()
+        self._patience = self._next_try = None
+        waiting, self._waiting = self._waiting, []
+        for waiter in waiting:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def unlocked(self) -> None:
+        """Wait while another process has locked the database and events are staged."""
+        if self._patience is None:
+            await asyncio.sleep(0)
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiter)
+        await waiter
 
     def _try_to_write(
         self, staged: list[_Staged], sync: bool, together_with: Callable[[], bool] | None = None

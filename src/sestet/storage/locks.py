@@ -38,6 +38,11 @@ class SessionLocks:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._queues: dict[str, _Queue] = {}
 
+    @classmethod
+    def beside(cls, database: Path) -> "SessionLocks":
+        """The locks of everyone who uses this database file."""
+        return cls(database.with_suffix(".lock"))
+
     def hold(self, session_id: str) -> "_Hold":
         """Hold a session as soon as it is free: ``async with locks.hold(session_id)``."""
         return _Hold(self, session_id)

@@ -2,7 +2,8 @@
 
 import asyncio
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from sestet.services.embedding.endpoint_embedder import EndpointEmbedder
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.storage.database import Database
+from sestet.storage.locks import SessionLocks
 from sestet.storage.vectors import VectorStore
 from tests.services.embedding.server import Answer, EmbeddingServer, as_answer, letters, serving
 from tests.services.passages import forget, keep
@@ -25,6 +27,26 @@ def server() -> Iterator[EmbeddingServer]:
 
 def by_letters(database: Database, server: EmbeddingServer, model: str = "letters") -> EmbeddingIndex:
     return EmbeddingIndex(VectorStore(database), EndpointEmbedder(server.base_url, model, ""))
+
+
+@contextmanager
+def in_two_processes(
+    database: Database, server: EmbeddingServer
+) -> Generator[tuple[EmbeddingIndex, EmbeddingIndex]]:
+    """Two indexes as two processes have them: each with its own connection and its own locks."""
+    other = Database(database.path)
+    locks = SessionLocks.beside(database.path), SessionLocks.beside(database.path)
+    embedder = EndpointEmbedder(server.base_url, "letters", "")
+    here, there = (
+        EmbeddingIndex(VectorStore(connection), embedder, lock)
+        for connection, lock in zip((database, other), locks, strict=True)
+    )
+    try:
+        yield here, there
+    finally:
+        other.close()
+        for lock in locks:
+            lock.close()
 
 
 def stored(database: Database) -> list[tuple[int, str]]:
@@ -73,6 +95,33 @@ async def test_work_that_was_cut_off_goes_on_where_it_stopped(
 
     assert [passage_id for passage_id, _ in stored(database)] == ids
     assert sum(len(body["input"]) for body, _ in _requests(server)) == 150
+
+
+async def test_two_processes_embed_each_text_once(database: Database, server: EmbeddingServer) -> None:
+    ids = keep_many(database, 150)
+    with in_two_processes(database, server) as (here, there):
+        await asyncio.gather(here.catch_up(), there.catch_up())
+
+    assert [passage_id for passage_id, _ in stored(database)] == ids
+    texts = [text for body, _ in _requests(server) for text in body["input"]]
+    assert len(texts) == len(set(texts)) == 150
+
+
+async def test_a_text_is_embedded_once_although_two_processes_ask_for_it_at_once(
+    database: Database, server: EmbeddingServer
+) -> None:
+    keep(database, "bad egg")
+    server.going.clear()
+    with in_two_processes(database, server) as (here, there):
+        one = asyncio.create_task(here.step())
+        assert await asyncio.to_thread(server.asked.acquire, timeout=20)
+        other = asyncio.create_task(there.step())
+        await asyncio.sleep(0)
+        server.going.set()
+
+        assert await one
+        assert not await other
+    assert len(_requests(server)) == 1
 
 
 async def test_another_provider_embeds_everything_anew_and_spaces_are_never_mixed(

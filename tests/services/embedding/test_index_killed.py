@@ -12,6 +12,7 @@ import pytest
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.storage.database import Database
+from sestet.storage.locks import SessionLocks
 from sestet.storage.vectors import VectorStore
 from tests.services.passages import keep
 
@@ -21,10 +22,12 @@ from pathlib import Path
 from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.storage.database import Database
+from sestet.storage.locks import SessionLocks
 from sestet.storage.vectors import VectorStore
 
 async def main():
-    embedding = EmbeddingIndex(VectorStore(Database(Path(sys.argv[1]))), LocalEmbedder())
+    path = Path(sys.argv[1])
+    embedding = EmbeddingIndex(VectorStore(Database(path)), LocalEmbedder(), SessionLocks.beside(path))
     while await embedding.step():
         print("step", flush=True)
         sys.stdin.readline()
@@ -55,10 +58,13 @@ def test_a_killed_process_leaves_whole_batches_and_the_next_one_finishes(
     victim.send_signal(signal.SIGKILL)
     victim.communicate()
 
-    embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder())
+    # The claim of the killed process has ended with it.
+    locks = SessionLocks.beside(database.path)
+    embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder(), locks)
     left = embedding.pending()
     assert 0 < left <= 400 - 64 * steps
     assert asyncio.run(embedding.catch_up()) == left
 
     rows = database.execute("SELECT passage_id, length(vector) FROM vectors ORDER BY passage_id")
     assert rows == [(passage_id, 1_024) for passage_id in ids]
+    locks.close()

@@ -139,9 +139,9 @@ def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
 
 
 def in_doubt_text(event: ToolFinished) -> str:
-    """The alarm about a call that a crash cut off: it may or may not have taken effect."""
+    """The alarm about a call that was cut off: it may or may not have taken effect."""
     return (
-        f"!! IN DOUBT: {event.author} · {call_text(event.call)} was cut off by a crash. "
+        f"!! IN DOUBT: {event.author} · {call_text(event.call)} was cut off. "
         "It may have taken effect, and was not repeated: check it yourself."
     )
 

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from sestet.cli.show.history import print_doubts
 from sestet.cli.show.question import print_approval
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.conversation import Person, Talk
@@ -54,8 +55,10 @@ async def continue_turn(turn: TurnRow, talk: Talk, person: Person) -> None:
 
 async def abandon_turn(turn: TurnRow, talk: Talk, _: Person) -> None:
     """End a turn without going on with it."""
-    await talk.app.abandon_turn(turn.id)
-    talk.note("The turn is given up.\n")
+    doubts = await talk.app.abandon_turn(turn.id)
+    talk.note("The turn is given up.")
+    print_doubts(talk.console, doubts)
+    talk.console.print()
 
 
 def _view(talk: Talk) -> TurnView:

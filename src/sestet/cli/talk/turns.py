@@ -43,6 +43,10 @@ async def follow_turn(
 
 async def follow_resumed(app: App, turn: TurnRow, show: Show) -> End:
     """The same for the rest of a turn that waited or was cut off."""
+    if turn.state != "paused":
+        # A process that dies may have written a doubt that it had no time to show.
+        for event in filter(is_in_doubt, app.journal.events_of(turn.id)):
+            show(event)
     return await _follow(app, turn.session_id, app.resume_turn(turn.id), show)
 
 

@@ -14,11 +14,15 @@ from sestet.services.embedding.embedder import Embedder, choose_embedder
 from sestet.services.embedding.vector_search import Near, VectorSearch, Wanted
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
+from sestet.storage.locks import SessionLocks
+from sestet.storage.patience import when_free
 from sestet.storage.vectors import Unembedded, VectorStore
 
 _BATCH = 64
 # The most passages that a query embeds first: few enough to be unnoticeable.
 _AT_ONCE = 64
+#: How many seconds a search waits for another process that embeds.
+_MOMENT = 1.0
 
 #: Called with the number of done passages and the total.
 EmbeddingProgress: TypeAlias = Callable[[int, int], None]
@@ -29,11 +33,13 @@ class EmbeddingIndex:
     """The passages without a vector are the queue, so a process may end at any time.
 
     Another provider has another space: all passages are queued again, and replace their old vectors.
+    With ``locks``, one process at a time embeds, so that no text is embedded twice.
     """
 
-    def __init__(self, store: VectorStore, embedder: Embedder) -> None:
+    def __init__(self, store: VectorStore, embedder: Embedder, locks: SessionLocks | None = None) -> None:
         self._store = store
         self._embedder = embedder
+        self._locks = locks
         self._worker = Worker("embedding", self.step, grace=1.0)
         self._busy = asyncio.Lock()
         self._reached = 0
@@ -61,7 +67,7 @@ class EmbeddingIndex:
         """Stop the background work. A few remaining passages are embedded first if that is quick."""
         with suppress(SestetError):  # the next process tries again and reports the error
             if self._is_soon_done():
-                await self.step()
+                await self.step(_MOMENT)
         await self._worker.close()
 
     def _is_soon_done(self) -> bool:
@@ -70,7 +76,7 @@ class EmbeddingIndex:
     async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
         """The passages nearest in meaning. A few new passages are embedded first if that is quick."""
         if self._is_soon_done():
-            await self.step()
+            await self.step(_MOMENT)
         if self._is_loaded:  # a thread would cost more than the work
             (vector,) = self._embedder.embed([query])
         else:
@@ -94,14 +100,33 @@ class EmbeddingIndex:
             progress(done, done + left)
         return done
 
-    async def step(self) -> bool:
-        """Embed one batch; False if there was no work."""
+    async def step(self, patience: float | None = None) -> bool:
+        """Embed one batch; False if there was no work, or another process embeds for longer than that."""
         async with self._busy:
-            # Counting is far cheaper than searching, and usually the count is 0.
-            batch = self._next_batch() if self.pending() > 0 else []
-            if batch:
-                self._store.add(self.space, await self._embed(batch))
-            return bool(batch)
+            # Counting is far cheaper than searching or locking, and usually the count is 0.
+            if self.pending() <= 0:
+                return False
+            if self._locks is None:
+                return await self._embed_next()
+            # No session has this id, since it is not printable.
+            claim = f"\0embedding {self.space}"
+            try:
+                async with asyncio.timeout(patience):
+                    await self._locks.take(claim)
+            except TimeoutError:
+                return False
+            try:
+                return await self._embed_next()
+            finally:
+                self._locks.give_back(claim)
+
+    async def _embed_next(self) -> bool:
+        # Another process may have done it meanwhile.
+        batch = self._next_batch() if self.pending() > 0 else []
+        if batch:
+            vectors = await self._embed(batch)
+            await when_free(lambda: self._store.add(self.space, vectors))
+        return bool(batch)
 
     def _next_batch(self) -> list[Unembedded]:
         """The next passages without a vector, from the last position and then from the start."""
@@ -127,10 +152,12 @@ class EmbeddingIndex:
         return [(row.passage_id, vector) for row, vector in zip(batch, vectors, strict=True)]
 
 
-def open_embedding(settings: EmbeddingSettings, database: Database) -> EmbeddingIndex | None:
+def open_embedding(
+    settings: EmbeddingSettings, database: Database, locks: SessionLocks | None = None
+) -> EmbeddingIndex | None:
     """The index of the settings; None if retrieval uses words alone."""
     embedder = choose_embedder(settings)
-    return EmbeddingIndex(VectorStore(database), embedder) if embedder else None
+    return EmbeddingIndex(VectorStore(database), embedder, locks) if embedder else None
 
 
 async def _in_thread(work: Callable[[list[str]], _Result], texts: list[str]) -> _Result:

@@ -24,6 +24,7 @@ from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
 from sestet.storage.observation_progress import EndedTurn, ObservationProgress, Stage, Unobserved
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, ReflectionSources
+from sestet.storage.patience import when_free
 
 _log = logging.getLogger(__name__)
 
@@ -132,7 +133,7 @@ class Observer:
             except SestetError as error:
                 self._note_failure("observe", error)
                 return True
-            return self._store_observations(batch, groups)
+            return await when_free(lambda: self._store_observations(batch, groups))
 
     def _store_observations(
         self, batch: Unobserved, groups: Sequence[tuple[Sequence[EndedTurn], Drafts]]
@@ -171,6 +172,7 @@ class Observer:
             except SestetError as error:
                 self._note_failure("reflect", error)
                 return True
+            await when_free(self._database.require_free)
             with self._database.transaction():
                 # A source may have been forgotten or summed up while the model wrote.
                 if self._next_reflection() != rows:

@@ -1,0 +1,64 @@
+"""Effects that were begun and given up: no work ends before each of them is said to be in doubt."""
+
+import time
+from itertools import count
+
+from sestet.core.agent import TRANSFER
+from sestet.core.event import (
+    Stamp,
+    ToolCalled,
+    ToolFinished,
+    TurnCancelled,
+)
+from sestet.core.label import CLEAN
+from sestet.runtime.effects import effects_of
+from sestet.runtime.prompts import say, tell
+from sestet.runtime.replay import replay
+from sestet.runtime.turn import Turn
+from sestet.storage.journal import Journal, TurnRow
+from sestet.storage.patience import when_free
+
+
+def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
+    """Record that the open calls of a delegation, or of the turn, are in doubt; returns it for a model."""
+    told: list[str] = []
+    for call_id, intent in list(turn.open.items()):
+        if delegation_id not in (None, intent.delegation_id):
+            continue
+        del turn.open[call_id]
+        if can_be_in_doubt(intent):
+            doubt = _in_doubt(intent, turn.stamp(intent.author, intent.delegation_id), cause)
+            turn.record(doubt)
+            told.append(doubt.text)
+    return " ".join(told)
+
+
+async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:
+    """End a turn that no process runs. Returns its calls in doubt."""
+    seqs = count(journal.last_seq(row.id) + 1)
+
+    def stamp(author: str, delegation_id: str = "") -> Stamp:
+        return Stamp(row.session_id, row.id, next(seqs), author, delegation_id, time.time())
+
+    events = tuple(journal.events_of(row.id))
+    doubts = tuple(
+        _in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
+        for intent in replay(events).open_intents().values()
+        if can_be_in_doubt(intent)
+    )
+    end = TurnCancelled(stamp("user"), effects_of((*events, *doubts)))
+    await when_free(lambda: journal.append(*doubts, end))
+    return doubts
+
+
+def can_be_in_doubt(intent: ToolCalled) -> bool:
+    """Whether the call may have changed something."""
+    return intent.recovery != "pure"
+
+
+def _in_doubt(intent: ToolCalled, stamp: Stamp, cause: str) -> ToolFinished:
+    """The result of a call that nobody waits for any more."""
+    is_remote = intent.call.name == TRANSFER
+    words = {"tool": f"remote_{intent.author}" if is_remote else intent.call.name, "cause": cause.rstrip(".")}
+    text, for_person = say("given_up", **words), tell("given_up", **words)
+    return ToolFinished(stamp, intent.call, "in_doubt", text, 0.0, CLEAN, for_person)
