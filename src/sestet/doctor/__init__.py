@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sestet.core.masking import mask_addresses
 from sestet.doctor import assistant, database, machine, servers
 from sestet.doctor.check import Check, Status
 
@@ -32,4 +33,5 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
-    return list(dict.fromkeys(checks))
+    shown = (check._replace(detail=mask_addresses(check.detail)) for check in checks)
+    return list(dict.fromkeys(shown))
