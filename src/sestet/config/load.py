@@ -31,6 +31,11 @@ _FOR_PYTHON = (
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
 )
+#: What pip reads: its own settings, proxies, certificates, language, and where it may write.
+_FOR_PIP = re.compile(
+    r"PIP_\w+|(?i:(?:https?|all|no)_proxy)|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE"
+    r"|PATH|LANG|LC_\w+|TMPDIR|NETRC|XDG_CONFIG_(?:HOME|DIRS)"
+)
 _VARIABLE = r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"
 #: The problems that are listed; a file of wrong keys has thousands.
 _MOST_PROBLEMS = 50
@@ -127,6 +132,13 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     """The environment for a child Python: where it finds the same modules, and no key, token or password."""
     environ = os.environ if environ is None else environ
     return {name: environ[name] for name in _FOR_PYTHON if name in environ}
+
+
+def download_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for pip: how it reaches its index, and no key, token or password of anything else."""
+    environ = os.environ if environ is None else environ
+    named = {name: value for name, value in environ.items() if _FOR_PIP.fullmatch(name)}
+    return {**child_environment(environ), **named}
 
 
 def find_workspace(
