@@ -21,6 +21,7 @@ from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.files import Files
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
+from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore, Predicates
@@ -42,6 +43,8 @@ class Additions(Record):
     specs: Sequence[AgentSpec] = ()
     model: Model | None = None
     plugins: Plugins = Plugins()
+    #: Where the settings were read from: no tool shows that file.
+    settings_file: Path | None = None
 
     @property
     def all_specs(self) -> tuple[AgentSpec, ...]:
@@ -98,7 +101,7 @@ def available_tools(
     A tool that a program adds has to find its services; one of a plug-in is left out without them.
     """
     services: dict[type, object] = {
-        Files: Files(Path.cwd()),
+        Files: Files(Path.cwd(), own=own_files(database.path, additions.settings_file)),
         MemoryStore: MemoryStore(database),
         Recall: Recall(database, embedding=embedding),
         Forgetting: Forgetting(database),

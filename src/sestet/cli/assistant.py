@@ -71,9 +71,9 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
 @contextmanager
 def open_stored(context: typer.Context) -> Generator[Data]:
     """The stored data alone, for commands that need no agents."""
-    settings = load(context).settings
+    loaded = load(context)
     _keep_log()
-    with open_data(settings) as data:
+    with open_data(loaded.settings, loaded.file) as data:
         yield data
 
 
