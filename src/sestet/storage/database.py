@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from sestet.core.errors import StorageError
 from sestet.core.label import Label
+from sestet.storage.file_check import APPLICATION_ID, make_private, newer, require_own
 from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
@@ -51,10 +52,12 @@ class Database:
 
     def __init__(self, path: Path, *, power: bool = False) -> None:
         """``power``: every commit survives a power cut, not only a killed process."""
-        self.path = path
+        # Resolved: whoever comes through a link needs the same lock file beside the database.
+        self.path = path = _resolved(path)
         self._power = power
         with storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(path)
+            require_own(path)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
             try:
                 path.chmod(0o600)
@@ -117,12 +120,11 @@ class Database:
     def _migrate(self) -> None:
         with self.transaction():
             (version,) = self.connection.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
-                raise StorageError(
-                    f"{self.path}: was written by a newer Sestet "
-                    f"(schema {version}, this one knows {VERSION}); update Sestet, "
-                    "or choose another directory with SESTET_HOME"
-                )
+            if complaint := newer(version):
+                raise StorageError(f"{self.path}: {complaint}")
+            (mark,) = self.connection.execute("PRAGMA application_id").fetchone()
+            if mark != APPLICATION_ID:
+                self.connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             if version == VERSION:
                 return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
@@ -187,6 +189,13 @@ def storage_errors(path: Path) -> Generator[None]:
         raise StorageError(
             f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        raise StorageError(f"{path}: {error}; choose another directory with SESTET_HOME") from error
 
 
 def _statements(script: str) -> Iterator[str]:
