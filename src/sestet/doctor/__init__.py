@@ -20,6 +20,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         machine.check_sqlite(),
         machine.check_data_directory(),
         database.check_database(),
+        *database.check_locks(),
         *database.check_turns(),
         *database.check_library(),
         *about_settings,

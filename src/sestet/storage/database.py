@@ -20,10 +20,11 @@ VERSION = len(MIGRATIONS)
 #: The schema after all migrations, for a new database.
 _SCHEMA = Path(__file__).with_name("schema.sql")
 _BUSY_SECONDS = 10.0
-_FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
+FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
-#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold.
-_COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
+#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold. In a damaged
+#: file, even SQLite's message may be no UTF-8.
+_COMPLAINTS = (sqlite3.Error, UnicodeError, OverflowError)
 
 #: The types that a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
@@ -40,6 +41,8 @@ class Rows(list[tuple[Any, ...]]):  # Any: the store that reads a column knows i
 
     def only(self) -> tuple[Any, ...]:
         """The first row, for a statement that always returns one."""
+        if not self:
+            raise damaged("a stored row is missing")
         return self[0]
 
 
@@ -90,7 +93,7 @@ class Database:
         """Run a statement without values and without rows."""
         try:
             self.connection.execute(statement)
-        except sqlite3.Error as error:
+        except _COMPLAINTS as error:
             raise self._refused(error) from error
 
     def _refused(self, error: Exception) -> StorageError:
@@ -100,6 +103,9 @@ class Database:
             )
         if "closed database" in str(error):
             return StorageError(f"{self.path}: the assistant is closed")
+        if isinstance(error, UnicodeDecodeError) or "Could not decode" in str(error):
+            # The message would repeat the damaged text.
+            return damaged(f"{self.path}: a stored text is no UTF-8")
         if isinstance(error, sqlite3.Error):
             return StorageError(f"{self.path}: {error}; see 'sestet doctor'")
         return StorageError(f"{self.path}: this text or number can be neither stored nor searched: {error}")
@@ -161,7 +167,7 @@ class Database:
         A full-text index keeps the words of deleted rows until its parts are merged.
         """
         try:
-            for index in _FULL_TEXT_INDEXES:
+            for index in FULL_TEXT_INDEXES:
                 self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
             self.execute("VACUUM")
             (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
@@ -185,10 +191,25 @@ def storage_errors(path: Path) -> Generator[None]:
     """Turn SQLite and file system errors into a StorageError for the person."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise damaged(f"{path}: its schema is no UTF-8") from error
     except (sqlite3.Error, OSError) as error:
         raise StorageError(
             f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error
+
+
+def damaged(what: str) -> StorageError:
+    """The error for stored data that no version of Sestet has written."""
+    return StorageError(f"{what}, so the data is damaged; keep a copy of the file, and see 'sestet doctor'")
+
+
+def from_json(text: object, what: str) -> Any:  # Any: the store that reads a column knows its type
+    """The value of a column that holds JSON; ``what`` names the column if it is damaged."""
+    try:
+        return json.loads(cast("str", text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise damaged(f"{what} cannot be read") from error
 
 
 def _resolved(path: Path) -> Path:
@@ -224,4 +245,7 @@ def label_columns(label: Label) -> LabelColumns:
 # Cached: many rows are read at once, and rows from one source share one label.
 @lru_cache(maxsize=1024)
 def label_from(untrusted: int, private: int, sources: str) -> Label:
-    return Label(bool(untrusted), bool(private), tuple(cast("list[str]", json.loads(sources))))
+    read = from_json(sources, "the label of a stored row")
+    if not isinstance(read, list):
+        raise damaged("the label of a stored row has no list of sources")
+    return Label(bool(untrusted), bool(private), tuple(map(str, cast("list[object]", read))))

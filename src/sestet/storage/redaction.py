@@ -7,7 +7,7 @@ from typing import cast
 
 from sestet.core.event import AgentNudged, MemoryRecalled
 from sestet.core.schema import JsonValue
-from sestet.storage.database import Database
+from sestet.storage.database import Database, from_json
 
 FORGOTTEN = "[forgotten]"
 #: Fields whose values come from a list or from the runtime, so they hold no words of a person.
@@ -29,7 +29,7 @@ class Redaction:
         rows = self._database.execute("SELECT seq, kind, data FROM events WHERE turn_id = ?", (turn_id,))
         for seq, kind, data in rows:
             if kind not in _WORDLESS:
-                self._rewrite(turn_id, seq, _changed(json.loads(data), _blank))
+                self._rewrite(turn_id, seq, _changed(_values(data), _blank))
         self._database.execute(
             """UPDATE approvals SET arguments = '{}', pattern = '', reason = '', sources = '[]'
                WHERE turn_id = ?""",
@@ -70,7 +70,7 @@ class Redaction:
             "SELECT turn_id, seq, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
         )
         for turn_id, seq, data in rows:
-            values = cast("dict[str, JsonValue]", json.loads(data))
+            values = cast("dict[str, JsonValue]", _values(data))
             if ids.isdisjoint(cast("list[str]", values["ids"])):
                 continue
             lines = [
@@ -87,7 +87,7 @@ class Redaction:
             (*last, _BATCH),
         ):
             for turn_id, seq, kind, data in rows:
-                values = json.loads(data)
+                values = _values(data)
                 if kind not in _WORDLESS and (changed := _changed(values, change)) != values:
                     self._rewrite(turn_id, seq, changed)
                     places += 1
@@ -98,6 +98,10 @@ class Redaction:
         self._database.execute(
             "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?", (json.dumps(values), turn_id, seq)
         )
+
+
+def _values(data: str) -> JsonValue:
+    return from_json(data, "an event of the journal")
 
 
 def _as_said(words: str) -> re.Pattern[str]:

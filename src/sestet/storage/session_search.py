@@ -7,7 +7,7 @@ import json
 
 from sestet.core.label import Label
 from sestet.core.record import Record
-from sestet.storage.database import Database, Rows, label_from
+from sestet.storage.database import Database, Rows, damaged, from_json, label_from
 from sestet.storage.full_text import match_any
 
 _INDEXED_AT_ONCE = 500
@@ -74,5 +74,8 @@ def _label(stored: str | None) -> Label:
     """The label of the reply; without a reply the turn holds only the person's own words."""
     if stored is None:
         return Label()
-    label = json.loads(stored)
-    return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))
+    label = from_json(stored, "the label of a past turn")
+    try:
+        return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))
+    except (KeyError, TypeError) as error:
+        raise damaged("the label of a past turn cannot be read") from error
