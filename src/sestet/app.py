@@ -211,9 +211,7 @@ async def open(
     """
     loaded = load_settings() if settings is None else settings
     settings = settings_of(loaded)
-    file = loaded.file if isinstance(loaded, Loaded) else None
-    additions = Additions(tools, specs, model, settings_file=file)
-    additions = with_plugins(additions, plugins, settings, loaded)
+    additions = with_plugins(Additions(tools, specs, model), plugins, settings, loaded)
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:

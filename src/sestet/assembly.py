@@ -70,8 +70,12 @@ def settings_of(given: Settings | Loaded | Mapping[str, object]) -> Settings:
 def with_plugins(
     additions: Additions, wanted: bool | Path | None, settings: Settings, given: object
 ) -> Additions:
-    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded."""
+    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded.
+
+    The result knows the file of loaded settings too.
+    """
     loaded = given if isinstance(given, Loaded) else None
+    additions = replace(additions, settings_file=loaded.file) if loaded else additions
     if not wanted and (wanted is False or loaded is None):
         return additions
     # Loaded on use: a program that gives its own settings need not pay for the search.

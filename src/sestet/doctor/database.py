@@ -1,5 +1,6 @@
 """Checks of the stored data: the file, open turns, knowledge, documents, graph and memory."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -31,7 +32,9 @@ def check_database() -> Check:
     except StorageError as error:
         if error.__cause__ is None:
             # The file is another program's or a newer Sestet's; the error says so, with the way out.
-            return Check(_DATABASE, "problem", str(error))
+            return Check(
+                _DATABASE, "problem", str(error), "the file stays as it is until you do one of these"
+            )
         return _broken(path, error.__cause__)
     try:
         (version,) = database.execute("PRAGMA user_version").only()
@@ -47,8 +50,8 @@ def check_database() -> Check:
 
 def _broken(path: Path, error: BaseException) -> Check:
     way_out = (
-        "close Sestet and keep a copy of the file; put your last backup in its place, or save what can be "
-        f"read: sqlite3 {path.name} .recover | sqlite3 saved.db; see docs/back-up-and-move.md"
+        "close Sestet and keep a copy of the file; then put your last backup in its place, or move it "
+        "away and start afresh; 'sestet memory export' may still save your memories"
     )
     if _is_full(path.parent):
         way_out = "the disk is full: make room on it; the file may be quite sound"
@@ -57,13 +60,13 @@ def _broken(path: Path, error: BaseException) -> Check:
 
 def check_locks() -> list[Check]:
     """Whether sessions can be locked: without that, no turn can run."""
-    path = data_directory() / FILE_NAME
-    if not path.parent.is_dir():
+    path = (data_directory() / FILE_NAME).resolve().with_suffix(".lock")
+    if not os.path.lexists(path):
         return []
     try:
-        SessionLocks(path.resolve().with_suffix(".lock")).close()
+        SessionLocks(path).close()
     except StorageError as error:
-        return [Check("locks", "problem", str(error))]
+        return [Check("locks", "problem", str(error), f"rm -r {path}")]
     return []
 
 
