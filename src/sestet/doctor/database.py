@@ -66,7 +66,7 @@ def check_locks() -> list[Check]:
     try:
         SessionLocks(path).close()
     except StorageError as error:
-        return [Check("locks", "problem", str(error), f"rm -r {path}")]
+        return [Check("locks", "problem", str(error), "remove it, or set SESTET_HOME elsewhere")]
     return []
 
 
