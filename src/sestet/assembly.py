@@ -22,6 +22,7 @@ from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.files import Files
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
+from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore, Predicates
@@ -43,6 +44,8 @@ class Additions(Record):
     specs: Sequence[AgentSpec] = ()
     model: Model | None = None
     plugins: Plugins = Plugins()
+    #: Where the settings were read from: no tool shows that file.
+    settings_file: Path | None = None
 
     @property
     def all_specs(self) -> tuple[AgentSpec, ...]:
@@ -68,8 +71,12 @@ def settings_of(given: Settings | Loaded | Mapping[str, object]) -> Settings:
 def with_plugins(
     additions: Additions, wanted: bool | Path | None, settings: Settings, given: object
 ) -> Additions:
-    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded."""
+    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded.
+
+    The result knows the file of loaded settings too.
+    """
     loaded = given if isinstance(given, Loaded) else None
+    additions = replace(additions, settings_file=loaded.file) if loaded else additions
     if not wanted and (wanted is False or loaded is None):
         return additions
     # Loaded on use: a program that gives its own settings need not pay for the search.
@@ -99,7 +106,7 @@ def available_tools(
     A tool that a program adds has to find its services; one of a plug-in is left out without them.
     """
     services: dict[type, object] = {
-        Files: Files(Path.cwd()),
+        Files: Files(Path.cwd(), own=own_files(database.path, additions.settings_file)),
         MemoryStore: MemoryStore(database),
         Recall: Recall(database, embedding=embedding),
         Forgetting: Forgetting(database),

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 
 from sestet.config import Settings, data_directory
 from sestet.services.forgetting import Forgetting
@@ -17,13 +18,14 @@ from sestet.storage.observation_progress import ObservationProgress, WorkSum
 class Data:
     """What Sestet has stored, one service for each part of it."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, database: Database, settings_file: Path | None = None) -> None:
         self.settings = settings
+        self._settings_file = settings_file
         self._database = database
 
     @cached_property
     def library(self) -> Library:
-        return Library(self._database, self.settings.embedding)
+        return Library(self._database, self.settings.embedding, self._settings_file)
 
     @cached_property
     def memory(self) -> MemoryCatalog:
@@ -43,10 +45,10 @@ class Data:
 
 
 @contextmanager
-def open_data(settings: Settings) -> Generator[Data]:
+def open_data(settings: Settings, settings_file: Path | None = None) -> Generator[Data]:
     """The data of these settings; the database is created when there is none."""
     database = Database(data_directory() / FILE_NAME, power=settings.storage.durability == "power")
     try:
-        yield Data(settings, database)
+        yield Data(settings, database, settings_file)
     finally:
         database.close()

@@ -1,6 +1,8 @@
 """The librarian's tools for lessons and past conversations, and the labels of all answers."""
 
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -146,6 +148,35 @@ async def test_a_turn_whose_words_are_taken_out_of_the_journal_is_not_found_by_t
     assert exchanges.search("zanzibarwort", 5) == []
     assert [exchange.answered for exchange in exchanges.search("grow", 5)] == ["A [forgotten]."]
     database.execute("INSERT INTO exchanges_index (exchanges_index) VALUES ('integrity-check')")
+    database.close()
+
+
+async def test_an_excerpt_of_a_huge_message_costs_no_more_than_one_of_a_long_one(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel({"orchestrator": ["yes", "no"]})
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        for text in ("needle a1 " + "a1 " * 33_000, "needle a1 " + "a1 " * 330_000):
+            async for _ in app.run_turn("s1", text):
+                pass
+    database = Database(tmp_path / "sestet.db")
+    exchanges = SessionSearch(database)
+    looked_through: list[int] = []
+
+    def watch(frame: FrameType, event: str, called: object) -> None:
+        owner = getattr(called, "__self__", None)
+        if event == "c_call" and getattr(called, "__name__", "") in ("search", "find"):
+            looked_through.append(len(owner) if isinstance(owner, str) else sys.maxsize)
+
+    sys.setprofile(watch)
+    try:
+        answer = await run(
+            search_sessions, exchanges, query=" ".join(f"a{n}" for n in range(1, 400)), limit=50
+        )
+    finally:
+        sys.setprofile(None)
+
+    assert answer.count("needle a1") == 2
+    assert max(looked_through) <= 100_000
+    assert len(looked_through) < 200
     database.close()
 
 

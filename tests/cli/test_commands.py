@@ -182,3 +182,20 @@ def test_a_reader_that_goes_away_is_no_error(home: Home) -> None:
         assert program.stderr is not None
         program.stdout.close()
         assert program.stderr.read() == b""
+
+
+def test_no_command_shows_a_key_that_an_address_carries(call: Call, home: Home) -> None:
+    (home.work / "sestet.yaml").write_text(
+        "agent: {provider: mine, model: m}\n"
+        "providers: {mine: {baseUrl: 'http://anna:s3cr3t@127.0.0.1:1/v1?api-key=k3y&api-version=2024-10-21'}}\n"
+        "search: {url: 'http://127.0.0.1:1/?token=k3y'}\n"
+        "a2a: {enabled: true, remoteAgents: [{name: far, url: 'http://127.0.0.1:1/?sig=k3y'}]}\n"
+    )
+
+    commands = (("config", "show"), ("config", "show", "--json"), ("doctor",), ("agents",))
+    shown = [call(*words) for words in commands]
+
+    for done in shown:
+        assert "k3y" not in done.out + done.err
+        assert "s3cr3t" not in done.out + done.err
+    assert "http://***@127.0.0.1:1/v1?api-key=***&api-version=2024-10-21" in shown[1].out

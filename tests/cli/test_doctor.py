@@ -74,7 +74,7 @@ def test_a_database_of_a_newer_sestet_is_reported(home: Home, call: Call) -> Non
     assert (code, found["database"]) == (1, ["problem"])
     assert "newer" in said
     assert "put a copy back" not in said
-    assert "update Sestet, or set SESTET_HOME elsewhere" in said
+    assert "update Sestet, or choose another directory with SESTET_HOME" in said
 
 
 class _Usage(NamedTuple):

@@ -131,7 +131,7 @@ def test_a_password_in_the_address_is_not_told(home: Home, call: Call) -> None:
         encoding="utf-8",
     )
     said = call("doctor").out
-    assert f"http://127.0.0.1:{server.port}/v1" in said
+    assert f"http://***@127.0.0.1:{server.port}/v1" in said
     assert "sesame" not in said
 
 

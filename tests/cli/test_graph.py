@@ -2,6 +2,7 @@
 
 import json
 import re
+import stat
 from collections.abc import Iterator
 from xml.etree import ElementTree
 
@@ -180,6 +181,7 @@ def test_a_drawing_is_written_where_it_is_wanted(home: Home, call: Call) -> None
     done = call("graph", "show", "a", "--svg", "graph.svg")
 
     assert (done.code, done.out, done.err) == (0, "", "drawn into graph.svg\n")
+    assert stat.S_IMODE((home.work / "graph.svg").stat().st_mode) == 0o600
     texts = [text for _, text in _texts((home.work / "graph.svg").read_text(encoding="utf-8"))]
     assert "<b> & red" in texts
     done = call("graph", "show", "a", "--svg", "no/such/graph.svg")

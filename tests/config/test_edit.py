@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, edited, file_to_edit
-from sestet.config.load import parse_yaml, put_value
+from sestet.config.load import put_value
+from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import decide, open_workspace
 from sestet.core.errors import ConfigError
 

@@ -163,6 +163,9 @@ def test_a_wrong_override_names_its_variable(tmp_path: Path) -> None:
         ("agent: {model: 2026-13-45}\n", "is not valid YAML: month must be in 1..12"),
         ("agent: &all {model: *all}\n", "is not valid YAML: Circular reference detected"),
         ("agent: " + "[" * 5_000, "is nested too deeply"),
+        ("a: !!omap [" + "{a: 1}," * 3 + "]\n", "is not valid YAML"),
+        ('"\\UFFFFFFFF": 1\n', "is not valid YAML"),
+        ("a: " + "x" * 1_000_001, "is larger than 1 MB"),
         ("- a\n- b\n", "must be a mapping of settings, got list"),
         ("agent: yes please\n", "agent: expected object, got 'yes please'"),
     ],
@@ -300,3 +303,35 @@ def test_a_key_knows_where_it_came_from_and_is_not_shown(
 def test_settings_that_are_nested_without_end_are_refused_at_once(tmp_path: Path, text: str) -> None:
     (found,) = problems(tmp_path, text)
     assert "nested too deeply" in found or "Circular" in found
+
+
+BOMBS = {
+    "lists": "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40)),
+    "merged": "a0: &a0 {k: 1}\n"
+    + "".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}\n" for n in range(1, 40)),
+    "keys": "a0: &a0 [x, x]\n" + "".join(f"? &a{n} [*a{n - 1}, *a{n - 1}]\n: 1\n" for n in range(1, 40)),
+    "agents": "agents:\n  a: &s {" + ", ".join(f"k{n}: 1" for n in range(60)) + "}\n"
+    + "".join(f"  b{n}: *s\n" for n in range(600)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_a_small_file_whose_aliases_explode_is_one_clear_problem(tmp_path: Path, bomb: str) -> None:
+    assert len(BOMBS[bomb]) < 10_000
+
+    (found,) = problems(tmp_path, BOMBS[bomb])
+
+    assert "is too large: with its aliases written out, it has more than 5,000 values" in found
+
+
+def test_of_many_problems_the_first_are_listed_and_the_others_counted(tmp_path: Path) -> None:
+    found = problems(tmp_path, "agents:\n" + "".join(f"  a{n}: {{modl: x}}\n" for n in range(600)))
+
+    assert len(found) == 51
+    assert found[-1].endswith("550 more problems")
+
+
+def test_an_anchor_that_stands_twice_is_no_problem(tmp_path: Path, recwarn: pytest.WarningsRecorder) -> None:
+    load(tmp_path, "agent: &a {model: x}\nlimits: &a {seconds: 5}\n")
+
+    assert not recwarn.list

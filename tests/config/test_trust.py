@@ -9,7 +9,7 @@ import pytest
 
 from sestet.config import Workspace, find_workspace, load_settings
 from sestet.config.edit import edit_settings, file_to_edit
-from sestet.config.load import parse_yaml
+from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import (
     STORE,
     decide,

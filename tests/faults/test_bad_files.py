@@ -134,6 +134,7 @@ def check_honest(app: sestet.App, seen: list[Event]) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sestet.storage.database._BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("sestet.storage.patience.LONGEST", 0.2)
 
 
 @contextmanager
@@ -156,9 +157,9 @@ async def test_a_file_that_another_process_holds_too_long_is_said_to_be_locked(t
     async with home.open() as app:
         await read_all(app.run_turn("s1", "before"))
         with held_by_another_process(tmp_path / FILE_NAME):
-            with pytest.raises(StorageError, match="database is locked"):
+            with pytest.raises(StorageError, match="locked the database"):
                 await read_into(seen, app.run_turn("s1", "operator: exec_unsafe a"))
-            with pytest.raises(StorageError, match="database is locked"):
+            with pytest.raises(StorageError, match="locked the database"):
                 async with home.open():
                     pass
             assert [row.turns for row in app.journal.sessions()] == [1], "reading goes on"
@@ -181,7 +182,7 @@ async def test_a_file_that_is_locked_in_the_middle_of_a_turn_stops_it_where_it_i
         turn = app.run_turn("s1", "operator: exec_unsafe a, fs_pure b, fs_pure c")
         seen = [await anext(turn) for _ in range(moment)]
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StorageError, match="database is locked"):
+        with pytest.raises(StorageError, match="locked the database"):
             await read_into(seen, turn)
         other.close()
         (row,) = app.journal.open_turns()

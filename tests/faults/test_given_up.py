@@ -233,7 +233,12 @@ async def test_a_remote_agent_that_does_not_answer_in_time_leaves_its_request_in
         settings = {
             **TURNS_ALONE,
             "a2a": {"enabled": True, "remoteAgents": [{"name": "stranger", "url": server.url}]},
-            "policy": {"allow": [{"tool": "remote_stranger", "target": "stranger", "private": True}]},
+            "policy": {
+                "allow": [
+                    {"tool": "remote_stranger", "target": "stranger", "private": True},
+                    {"tool": "exec_unsafe", "target": "*"},
+                ]
+            },
             "limits": {"delegationSeconds": 1},
         }
         async with Home(tmp_path, settings).open() as app:
@@ -252,7 +257,12 @@ async def test_a_remote_agent_that_answers_leaves_nothing_in_doubt(
         settings = {
             **TURNS_ALONE,
             "a2a": {"enabled": True, "remoteAgents": [{"name": "stranger", "url": server.url}]},
-            "policy": {"allow": [{"tool": "remote_stranger", "target": "stranger", "private": True}]},
+            "policy": {
+                "allow": [
+                    {"tool": "remote_stranger", "target": "stranger", "private": True},
+                    {"tool": "exec_unsafe", "target": "*"},
+                ]
+            },
         }
         async with Home(tmp_path, settings).open() as app:
             plan = "stranger: book the flight then operator: exec_unsafe a"

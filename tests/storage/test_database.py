@@ -1,13 +1,18 @@
 """The database file: opening, migrating, clear errors."""
 
+import os
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import sestet
 from sestet.core.errors import StorageError
 from sestet.storage.database import Database
+from sestet.storage.file_check import APPLICATION_ID
 from sestet.storage.migrations import MIGRATIONS
 
 
@@ -71,6 +76,117 @@ def test_what_was_stored_before_labels_is_kept_as_the_worst_and_can_be_retrieved
         ("knowledge", "Hours", "until six", "Hours", 1, 1, 2),
     ]
     assert found == [("until six",)]
+
+
+def test_a_new_file_is_private_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes: list[int] = []
+    connect = sqlite3.connect
+
+    def watched(path: Path, **options: Any) -> sqlite3.Connection:
+        modes.append(stat.S_IMODE(path.stat().st_mode))
+        return connect(path, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", watched)
+    before = os.umask(0)
+    try:
+        Database(tmp_path / "sestet.db").close()
+        os.umask(0o777)
+        Database(tmp_path / "other.db").close()
+    finally:
+        os.umask(before)
+
+    assert modes == [0o600, 0o600]
+
+
+def snapshot(directory: Path) -> dict[str, tuple[bytes, int, int]]:
+    """Every file but SQLite's index of a log, which holds no data."""
+    files = (file for file in directory.iterdir() if not file.name.endswith("-shm"))
+    return {file.name: (file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_mode) for file in files}
+
+
+def another_programs(connection: sqlite3.Connection) -> None:
+    connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.execute("INSERT INTO bookmarks VALUES ('x')")
+
+
+def another_format(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA application_id = 77")
+
+
+def same_names(connection: sqlite3.Connection) -> None:
+    for table in ("sessions", "turns", "events"):
+        connection.execute(f"CREATE TABLE {table} (id TEXT)")
+
+
+def of_the_future(connection: sqlite3.Connection) -> None:
+    for script in MIGRATIONS:
+        connection.executescript(script)
+    connection.execute("PRAGMA user_version = 999")
+
+
+FOREIGN: dict[Callable[[sqlite3.Connection], None], str] = {
+    another_programs: "another program",
+    another_format: "another program",
+    same_names: "another program",
+    of_the_future: "newer Sestet",
+}
+
+
+@pytest.mark.parametrize("fill", FOREIGN)
+@pytest.mark.parametrize("mode", ["DELETE", "WAL", "WAL in use"])
+def test_a_file_that_is_not_ours_is_refused_and_not_touched(
+    tmp_path: Path, fill: Callable[[sqlite3.Connection], None], mode: str
+) -> None:
+    path = tmp_path / "sestet.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.execute(f"PRAGMA journal_mode = {mode.split()[0]}")
+    fill(connection)
+    if "in use" not in mode:
+        connection.close()
+    path.chmod(0o644)
+    before = snapshot(tmp_path)
+
+    with pytest.raises(StorageError, match=FOREIGN[fill]):
+        Database(path)
+
+    assert snapshot(tmp_path) == before
+    connection.close()
+
+
+def test_a_file_from_before_the_mark_gets_it_and_keeps_its_rows(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    database = Database(path)
+    database.execute("INSERT INTO sessions VALUES ('s', 't', 0, 0)")
+    database.execute("PRAGMA application_id = 0")
+    database.close()
+
+    database = Database(path)
+
+    assert database.execute("PRAGMA application_id").only() == (APPLICATION_ID,)
+    assert database.execute("SELECT id FROM sessions") == [("s",)]
+    database.close()
+
+
+async def test_a_linked_database_has_one_lock_file_for_all_its_names(tmp_path: Path) -> None:
+    real, other = tmp_path / "real", tmp_path / "other"
+    Database(real / "sestet.db").close()
+    other.mkdir()
+    (other / "sestet.db").symlink_to(real / "sestet.db")
+    async with sestet.open({}, home=real) as one, sestet.open({}, home=other) as two:
+        turn = one.run_turn("s1", "hello")
+        await anext(turn)
+
+        assert two.unfinished_turns() == [], "the turn runs, so nobody may go on with it"
+        await turn.aclose()
+
+    assert not (other / "sestet.lock").exists()
+
+
+def test_a_link_that_leads_to_itself_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "sestet.db").symlink_to(tmp_path / "sestet.db")
+
+    with pytest.raises(StorageError, match="SESTET_HOME"):
+        Database(tmp_path / "sestet.db")
 
 
 def test_a_newer_schema_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """One holder of a session at a time, in this process and between processes."""
 
 import asyncio
+import os
 import subprocess
 import sys
+from asyncio.subprocess import PIPE
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,22 @@ async def main():
     async with SessionLocks(Path(sys.argv[1])).hold("s1"):
         print("held", flush=True)
         sys.stdin.read(1)
+
+asyncio.run(main())
+"""
+
+HOLD_AGAIN_AND_AGAIN = """
+import asyncio, sys
+from pathlib import Path
+from sestet.storage.locks import SessionLocks
+
+async def main():
+    locks = SessionLocks(Path(sys.argv[1]))
+    while True:
+        async with locks.hold("s1"):
+            print("turn", flush=True)
+            if not sys.stdin.readline():
+                return
 
 asyncio.run(main())
 """
@@ -122,3 +141,105 @@ def test_a_fork_of_the_process_is_told_to_open_its_own(tmp_path: Path) -> None:
     )
 
     assert "was opened before a fork; open an assistant in each process" in told.stdout, told.stderr
+
+
+async def test_a_busy_process_lets_another_one_in_after_its_present_turn(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    busy = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", HOLD_AGAIN_AND_AGAIN, str(path), stdin=PIPE, stdout=PIPE
+    )
+    assert busy.stdin is not None
+    assert busy.stdout is not None
+    assert await busy.stdout.readline() == b"turn\n"
+    locks = SessionLocks(path)
+    guest = asyncio.create_task(locks.take("s1"))
+    await asyncio.sleep(0)  # the guest has found the session taken
+
+    turns = 0
+    while not guest.done() and turns < 50:
+        busy.stdin.write(b"go on\n")
+        following = asyncio.create_task(busy.stdout.readline())
+        await asyncio.wait({guest, following}, return_when=asyncio.FIRST_COMPLETED)
+        turns += following.done()
+        if guest.done():
+            locks.give_back("s1")
+            await following
+
+    assert guest.done()
+    assert turns <= 1
+    busy.stdin.close()
+    await busy.wait()
+    locks.close()
+
+
+async def test_assistants_get_a_session_in_the_order_in_which_they_asked(tmp_path: Path) -> None:
+    several = [SessionLocks(tmp_path / "lock") for _ in range(6)]
+    order: list[int] = []
+
+    async def work(number: int) -> None:
+        async with several[number].hold("s1"):
+            order.append(number)
+
+    async with several[0].hold("s1"):
+        waiting: list[asyncio.Task[None]] = []
+        for number in (3, 1, 5, 2, 4):
+            waiting.append(asyncio.create_task(work(number)))
+            await asyncio.sleep(0)
+    again = asyncio.create_task(work(0))
+    await asyncio.gather(*waiting, again)
+
+    assert order == [3, 1, 5, 2, 4, 0]
+    for locks in several:
+        locks.close()
+
+
+async def test_one_who_stops_waiting_leaves_the_queue(tmp_path: Path) -> None:
+    holder, gone, next_one = (SessionLocks(tmp_path / "lock") for _ in range(3))
+    await holder.take("s1")
+    waiting = asyncio.create_task(gone.take("s1"))
+    await asyncio.sleep(0)
+    following = asyncio.create_task(next_one.take("s1"))
+    await asyncio.sleep(0)
+
+    waiting.cancel()
+    holder.give_back("s1")
+    async with asyncio.timeout(30):
+        await following
+
+    next_one.give_back("s1")
+    assert gone.is_free("s1")
+    for locks in (holder, gone, next_one):
+        locks.close()
+
+
+def make_directory(path: Path) -> None:
+    path.mkdir()
+
+
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def make_link(path: Path) -> None:
+    path.with_name("other").touch()
+    path.symlink_to(path.with_name("other"))
+
+
+def make_foreign(path: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can give a file away")
+    path.touch()
+    path.chmod(0o666)
+    os.chown(path, 12345, 12345)
+
+
+@pytest.mark.parametrize("make", [make_directory, make_pipe, make_link, make_foreign])
+def test_a_lock_file_that_is_none_of_ours_is_a_clear_error_with_the_way_out(
+    tmp_path: Path, make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "sestet.lock"
+    make(path)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+    with pytest.raises(StorageError, match=r"sestet\.lock: .*; remove it while no Sestet runs"):
+        SessionLocks(path)

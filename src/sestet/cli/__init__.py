@@ -7,6 +7,7 @@ from io import TextIOWrapper
 from sestet.cli.program import build_program, put_config_first
 from sestet.cli.show.clean import clean
 from sestet.core.errors import ConfigError, PersonError
+from sestet.core.masking import mask_addresses
 
 
 def main() -> None:
@@ -36,5 +37,5 @@ def _prepare_streams() -> None:
 
 
 def _complain(text: str) -> None:
-    first, *others = clean(text).splitlines() or ["something is wrong"]
+    first, *others = clean(mask_addresses(text)).splitlines() or ["something is wrong"]
     sys.stderr.write("\n".join([f"sestet: {first}", *(f"        {line}" for line in others)]) + "\n")

@@ -18,6 +18,7 @@ import typer
 from sestet import app
 from sestet.cli.show.clean import clean
 from sestet.config import Loaded, data_directory, load_settings
+from sestet.core.masking import mask_addresses
 from sestet.data import Data, open_data
 from sestet.models.choice import check_models
 
@@ -44,7 +45,7 @@ def warn_once(text: str) -> None:
     """Print a warning on stderr, unless this command has printed it before."""
     if text not in _warned:
         _warned.add(text)
-        line = f"warning: {clean(text)}"
+        line = f"warning: {clean(mask_addresses(text))}"
         typer.echo(_wrapped(line) if sys.stderr.isatty() else line, err=True)
 
 
@@ -70,9 +71,9 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
 @contextmanager
 def open_stored(context: typer.Context) -> Generator[Data]:
     """The stored data alone, for commands that need no agents."""
-    settings = load(context).settings
+    loaded = load(context)
     _keep_log()
-    with open_data(settings) as data:
+    with open_data(loaded.settings, loaded.file) as data:
         yield data
 
 
@@ -94,7 +95,7 @@ class _HarmlessLines(logging.Formatter):
     """An error may repeat text of a server or a file, and a log is read on a terminal."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return clean(super().format(record))
+        return clean(mask_addresses(super().format(record)))
 
 
 def _keep_log() -> None:

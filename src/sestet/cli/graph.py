@@ -1,5 +1,6 @@
 """``sestet graph``: the facts, their connections, and the proposed facts that wait for a decision."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -136,7 +137,10 @@ async def _show(context: typer.Context, wanted: Walk, limit: int, as_json: bool,
 
 def _write(file: Path, text: str) -> None:
     try:
-        file.write_text(text, encoding="utf-8")
+        # What is known about the person is theirs alone. An existing file keeps its mode.
+        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with open(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
     except OSError as error:
         raise PersonError(f"'{file}' cannot be written: {error.strerror}") from error
     typer.echo(f"drawn into {file}", err=True)

@@ -10,7 +10,7 @@ from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.console import print_json
 from sestet.config import Workspace, data_directory, find_workspace
-from sestet.config.load import parse_yaml
+from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import SETTINGS_FILE, Effect, decide, describe_effects, read_decisions
 from sestet.config.trust import revoke as revoke_decision
 from sestet.core.errors import ConfigError, PersonError

@@ -11,12 +11,12 @@ from typing import Protocol, TypeAlias, cast
 from sestet.config.load import (
     data_directory,
     member_schema,
-    parse_yaml,
     put_value,
     settings_to_use,
     usual_file,
 )
 from sestet.config.settings import settings_schema
+from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import SETTINGS_FILE, keeping_trust, replace_file
 from sestet.core.errors import ConfigError
 from sestet.core.schema import JsonValue, find_problems

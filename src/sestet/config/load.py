@@ -8,10 +8,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, cast
 
 from sestet.config.settings import Secret, Settings, build_settings, settings_schema
+from sestet.config.settings_text import MOST_BYTES, parse_yaml
 from sestet.config.trust import SETTINGS_FILE, Workspace, open_workspace, why_foreign
 from sestet.core.errors import ConfigError
 from sestet.core.record import Record
@@ -29,10 +31,14 @@ _FOR_PYTHON = (
     "LD_LIBRARY_PATH",
     "DYLD_LIBRARY_PATH",
 )
+#: What pip reads: its own settings, proxies, certificates, language, and where it may write.
+_FOR_PIP = re.compile(
+    r"PIP_\w+|(?i:(?:https?|all|no)_proxy)|SSL_CERT_(?:FILE|DIR)|(?:REQUESTS|CURL)_CA_BUNDLE"
+    r"|PATH|LANG|LC_\w+|TMPDIR|NETRC|XDG_CONFIG_(?:HOME|DIRS)"
+)
 _VARIABLE = r"\$(?P<escape>\$)?\{(?P<name>\w+)(?::-(?P<default>[^}]*))?\}"
-_SHORT = 1_000
-_MOST_DEPTH = 50
-_MOST_CHARACTERS = 200_000
+#: The problems that are listed; a file of wrong keys has thousands.
+_MOST_PROBLEMS = 50
 _BOOLEANS = {
     "true": True,
     "yes": True,
@@ -128,6 +134,13 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     return {name: environ[name] for name in _FOR_PYTHON if name in environ}
 
 
+def download_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for pip: how it reaches its index, and no key, token or password of anything else."""
+    environ = os.environ if environ is None else environ
+    named = {name: value for name, value in environ.items() if _FOR_PIP.fullmatch(name)}
+    return {**child_environment(environ), **named}
+
+
 def find_workspace(
     environ: Mapping[str, str] | None = None, directory: Path | None = None
 ) -> Workspace | None:
@@ -198,7 +211,8 @@ def _require_own(path: Path) -> None:
 
 def _read_file(path: Path) -> dict[str, JsonValue]:
     try:
-        content = path.read_bytes()
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise ConfigError([f"{path}: there is no such file"]) from None
     except OSError as error:
@@ -212,69 +226,6 @@ def _decoded(content: bytes, path: Path) -> dict[str, JsonValue]:
     except UnicodeDecodeError as error:
         raise ConfigError([f"{path}: cannot be read: {error}"]) from error
     return parse_yaml(text, str(path))
-
-
-def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
-    """The content of a settings file, not checked yet."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        # A short text without aliases cannot hold much.
-        if len(text) > _SHORT or "*" in text:
-            _require_small(text, file)
-        content: object = YAML(typ="safe").load(text)  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
-        # Raises for an alias that contains itself: later code could not walk through it.
-        json.dumps(content, skipkeys=True, default=str)
-    except RecursionError as error:
-        raise ConfigError([f"{file}: is nested too deeply"]) from error
-    # An impossible date or number is a ValueError, not a YAMLError.
-    except (YAMLError, ValueError) as error:
-        raise ConfigError([f"{file}: is not valid YAML: {_one_line(error)}"]) from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}"])
-    return cast("dict[str, JsonValue]", content)
-
-
-def _require_small(text: str, file: str) -> None:
-    """Raise for settings that are deep, or large once their aliases are written out.
-
-    A few lines of aliases, merged sections or brackets can keep the reader busy for hours, and ``sestet
-    chat`` reads the settings of a folder before the person accepted them.
-    """
-    from ruamel.yaml import YAML
-    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, ScalarEvent
-
-    sizes: dict[str | None, int] = {}
-    anchors: list[str | None] = []
-    #: First the size of all closed sections together, then the size of each open one.
-    open_sizes = [0]
-    for event in cast("Iterable[object]", YAML(typ="safe").parse(text)):  # pyright: ignore[reportUnknownMemberType] - ruamel is untyped
-        anchor = cast("str | None", getattr(event, "anchor", None))
-        if isinstance(event, CollectionStartEvent):
-            anchors.append(anchor)
-            open_sizes.append(1)
-        elif isinstance(event, CollectionEndEvent):
-            sizes[anchors.pop()] = open_sizes[-1]
-            size = open_sizes.pop()
-            open_sizes[-1] += size
-        elif isinstance(event, AliasEvent):
-            open_sizes[-1] += sizes.get(anchor, 1)
-        elif isinstance(event, ScalarEvent):
-            sizes[anchor] = 1 + len(str(getattr(event, "value", "")))
-            open_sizes[-1] += sizes[anchor]
-        if len(anchors) > _MOST_DEPTH:
-            raise ConfigError([f"{file}: is nested too deeply"])
-        if sum(open_sizes) > _MOST_CHARACTERS:
-            raise ConfigError([f"{file}: holds more than {_MOST_CHARACTERS:,} characters"])
-
-
-def _one_line(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
-    return f"line {mark.line + 1}: {problem}" if mark else str(problem)
 
 
 def _interpolated(
@@ -381,8 +332,11 @@ def _checked(
     for problem in find_problems(schema, values):
         problems.setdefault(problem.path, _elsewhere(problem, schema) or problem.message)
     if problems:
-        lines = ((sources.get(path, file), ".".join(path), text) for path, text in problems.items())
-        raise ConfigError([": ".join(filter(None, line)) for line in lines])
+        first = islice(problems.items(), _MOST_PROBLEMS)
+        lines = ((sources.get(path, file), ".".join(path), text) for path, text in first)
+        left_out = len(problems) - _MOST_PROBLEMS
+        more = [f"{file}: {left_out:,} more problems"] if left_out > 0 else []
+        raise ConfigError([*(": ".join(filter(None, line)) for line in lines), *more])
     return build_settings(values)
 
 

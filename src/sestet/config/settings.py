@@ -1,14 +1,16 @@
 """Every setting with its default and its meaning; camelCase in the file, snake_case in code."""
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
 from sestet.config.vendors import ProviderType
+from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.record import Record, convert, field, fields, force_setattr
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
+#: Settings that send words, keys or requests to a place, as the file spells them.
+ADDRESSES = ("baseUrl", "url")
 _PATIENCE = {"minimum": 0.1}
 
 
@@ -261,7 +263,9 @@ def as_mapping(settings: Settings) -> dict[str, JsonValue]:
 
 
 def _section_as_mapping(section: _Section) -> dict[str, JsonValue]:
-    return {each.encode_name: _as_json(getattr(section, each.name)) for each in fields(section)}
+    values = {each.encode_name: _as_json(getattr(section, each.name)) for each in fields(section)}
+    # An address is masked as a whole, even one that lacks its "https://".
+    return {name: mask_address(str(value)) if name in ADDRESSES else value for name, value in values.items()}
 
 
 def _as_json(value: object) -> JsonValue:
@@ -273,9 +277,4 @@ def _as_json(value: object) -> JsonValue:
         return [_as_json(item) for item in cast("tuple[object, ...]", value)]
     if isinstance(value, Secret):
         return "***" if value else ""
-    return without_credentials(value) if isinstance(value, str) else cast("JsonValue", value)
-
-
-def without_credentials(address: str) -> str:
-    """The text with the user name and password in each address masked."""
-    return re.sub(r"(?<=://)[^/?#\s]*@", "***@", address)
+    return mask_addresses(value) if isinstance(value, str) else cast("JsonValue", value)

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, cast
 
-from sestet.config.settings import without_credentials
+from sestet.config.settings import ADDRESSES
 from sestet.core.errors import ConfigError
+from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.schema import JsonValue
 
 SETTINGS_FILE = "sestet.yaml"
@@ -30,8 +31,6 @@ _MOST_FILES = 500
 _MOST_BYTES = 5_000_000
 _MOST_DEPTH = 5
 _VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)")
-#: Settings that send words, keys or requests to a place.
-_ADDRESSES = ("baseUrl", "url")
 
 State: TypeAlias = Literal["new", "accepted", "declined", "changed", "unusable"]
 
@@ -354,14 +353,15 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
     yield from (Effect("reads the variable", name) for name in variables)
     for key, value in settings:
         leaf = next((part for part in reversed(key) if not part.isdigit()), "")
-        if leaf in _ADDRESSES:
-            yield Effect("sends to", f"{'.'.join(key)}: {without_credentials(str(value))}")
+        if leaf in ADDRESSES:
+            yield Effect("sends to", f"{'.'.join(key)}: {mask_address(str(value))}")
         elif key[:2] == ("policy", "allow"):
             yield Effect("allows unasked", f"{'.'.join(key)}: {value}")
         elif leaf.lower().endswith("key"):
             yield Effect("sets", f"{'.'.join(key)}: (not shown)")
         else:
-            yield Effect("sets", f"{'.'.join(key)}: {json.dumps(value, ensure_ascii=False, default=str)}")
+            text = json.dumps(value, ensure_ascii=False, default=str)
+            yield Effect("sets", f"{'.'.join(key)}: {mask_addresses(text)}")
 
 
 def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:

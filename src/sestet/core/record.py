@@ -5,12 +5,22 @@ The rest of Sestet imports from here what it needs of msgspec.
 
 from typing import dataclass_transform
 
-from msgspec import Struct, convert, field
+from msgspec import Struct, ValidationError, convert, field
 from msgspec.json import Encoder
 from msgspec.structs import asdict as as_dict
 from msgspec.structs import fields, force_setattr, replace
 
-__all__ = ["Record", "as_dict", "convert", "field", "fields", "force_setattr", "replace", "to_json"]
+__all__ = [
+    "Record",
+    "ValidationError",
+    "as_dict",
+    "convert",
+    "field",
+    "fields",
+    "force_setattr",
+    "replace",
+    "to_json",
+]
 
 #: A value as JSON, in UTF-8; records become objects.
 to_json = Encoder().encode

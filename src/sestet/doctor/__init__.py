@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sestet.core.masking import mask_addresses
 from sestet.doctor import assistant, database, machine, servers
 from sestet.doctor.check import Check, Status
 
@@ -19,6 +20,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         machine.check_sqlite(),
         machine.check_data_directory(),
         database.check_database(),
+        *database.check_locks(),
         *database.check_turns(),
         *database.check_forgetting(),
         *database.check_library(),
@@ -34,4 +36,5 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
-    return list(dict.fromkeys(checks))
+    shown = (check._replace(detail=mask_addresses(check.detail)) for check in checks)
+    return list(dict.fromkeys(shown))

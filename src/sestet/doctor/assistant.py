@@ -8,9 +8,9 @@ from pathlib import Path
 from sestet import app
 from sestet.agents import default_specs
 from sestet.config import Settings, load_settings
-from sestet.config.settings import without_credentials
 from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, EmbeddingError, PersonError
+from sestet.core.masking import mask_address
 from sestet.core.tool import Tool
 from sestet.doctor.check import Check, read_database
 from sestet.models.offline import OfflineModel
@@ -123,7 +123,7 @@ def _check_remote(built: app.App) -> list[Check]:
 
 def check_web_search(settings: Settings) -> Check:
     if settings.search.url:
-        return Check("web search", "ok", without_credentials(settings.search.url))
+        return Check("web search", "ok", mask_address(settings.search.url))
     return Check("web search", "ok", "switched off", "if you want it: set search.url to a SearXNG endpoint")
 
 

@@ -1,13 +1,14 @@
 """Checks of the stored data: the file, open turns, knowledge, documents, graph and memory."""
 
+import os
 import shutil
-import sqlite3
 from pathlib import Path
 
 from sestet.config import Settings, data_directory
 from sestet.core.errors import StorageError
 from sestet.doctor.check import Check, read_database
 from sestet.services.forgetting import UNWIPED
+from sestet.storage.damage import find_damage
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
 from sestet.storage.extractions import ExtractionStore
@@ -32,26 +33,43 @@ def check_database() -> Check:
         database = Database(path)
     except StorageError as error:
         if error.__cause__ is None:
-            # The file is sound, and this Sestet too old for it; the error says so.
-            return Check(_DATABASE, "problem", str(error), "update Sestet, or set SESTET_HOME elsewhere")
+            # The file is another program's or a newer Sestet's; the error says so, with the way out.
+            return Check(
+                _DATABASE, "problem", str(error), "the file stays as it is until you do one of these"
+            )
         return _broken(path, error.__cause__)
     try:
         (version,) = database.execute("PRAGMA user_version").only()
-        (verdict,) = database.execute("PRAGMA quick_check(1)").only()
-    except sqlite3.Error as error:
-        return _broken(path, error)
+        damage = find_damage(database)
+    except StorageError as error:
+        return _broken(path, error.__cause__ or error)
     finally:
         database.close()
-    if verdict != "ok":
-        return _broken(path, ValueError(verdict))
+    if damage:
+        return _broken(path, ValueError(damage))
     return Check(_DATABASE, "ok", f"schema {version}, sound")
 
 
 def _broken(path: Path, error: BaseException) -> Check:
-    way_out = "put a copy back, move the file away, or set SESTET_HOME elsewhere"
+    way_out = (
+        "close Sestet and keep a copy of the file; then put your last backup in its place, or move it "
+        "away and start afresh; 'sestet memory export' may still save your memories"
+    )
     if _is_full(path.parent):
         way_out = "the disk is full: make room on it; the file may be quite sound"
     return Check(_DATABASE, "problem", f"{path}: {error}", way_out)
+
+
+def check_locks() -> list[Check]:
+    """Whether sessions can be locked: without that, no turn can run."""
+    path = (data_directory() / FILE_NAME).resolve().with_suffix(".lock")
+    if not os.path.lexists(path):
+        return []
+    try:
+        SessionLocks(path).close()
+    except StorageError as error:
+        return [Check("locks", "problem", str(error), "remove it, or set SESTET_HOME elsewhere")]
+    return []
 
 
 def _is_full(directory: Path) -> bool:

@@ -8,6 +8,7 @@ from contextlib import aclosing
 from sestet import app
 from sestet.config import Settings
 from sestet.core.errors import ModelError, PersonError
+from sestet.core.masking import mask_address
 from sestet.core.message import UserMessage
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.record import replace
@@ -15,7 +16,6 @@ from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
 from sestet.doctor.check import Check
 from sestet.models.choice import named_models
-from sestet.models.provider import without_password
 from sestet.models.servers import (
     ENOUGH_CONTEXT,
     Server,
@@ -98,7 +98,7 @@ async def _check_own(settings: Settings, provider: str, model: str) -> list[Chec
     address, key = settings.providers[provider].base_url, settings.providers[provider].api_key
     server = await asyncio.to_thread(look_at, address, key)
     if server is None:
-        detail = f"no model server answers at {without_password(address)}"
+        detail = f"no model server answers at {mask_address(address)}"
         start = f"start it ({usual_kind(address).start}) and let it load"
         way_out = f"{start}, or correct providers.{provider}.baseUrl and apiKey"
         return [Check(_SERVER, "problem", detail, way_out)]
@@ -162,4 +162,4 @@ async def _ask(settings: Settings) -> ModelReply:
 def _described(server: Server) -> str:
     number = len(server.models)
     models = f"{number} model{'' if number == 1 else 's'}"
-    return f"{server.kind.name} at {without_password(server.root)} with {models}"
+    return f"{server.kind.name} at {mask_address(server.root)} with {models}"

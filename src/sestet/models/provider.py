@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from sestet.config.settings import ProviderSettings, Secret, Settings
 from sestet.config.vendors import VENDORS, Vendor
+from sestet.core.masking import mask_address, mask_addresses, secrets_in
 from sestet.core.record import Record
 from sestet.core.schema import suggest
 
@@ -44,8 +45,8 @@ class Endpoint(Record):
 
     @property
     def server(self) -> str:
-        """The provider and its address for a sentence, without a password that the address may hold."""
-        return f"'{self.provider_id}' at {without_password(self.base_url)}"
+        """The provider and its address for a sentence, with its secrets masked."""
+        return f"'{self.provider_id}' at {mask_address(self.base_url)}"
 
     @property
     def key_setting(self) -> str:
@@ -71,16 +72,16 @@ class Endpoint(Record):
         return f"write 'apiKey: ${{{variable}}}' there and the key into the environment variable {variable}"
 
     def without_secrets(self, text: str) -> str:
-        for secret in (self.settings.api_key, urlsplit(self.base_url).password):
+        for secret in (self.settings.api_key, *secrets_in(self.base_url)):
             if secret:
                 text = text.replace(secret, "***")
-        return text
+        return mask_addresses(text)
 
     def problems(self) -> Iterator[str]:
         """Why these settings cannot work; loads nothing of the vendor."""
         settings, vendor = self.settings, self.vendor
         if settings.base_url and not is_address(settings.base_url):
-            yield f"baseUrl: {settings.base_url!r} is not an address; write it as http://127.0.0.1:11434/v1"
+            yield f"baseUrl: {mask_address(settings.base_url)!r} is not an address; write it as http://127.0.0.1:11434/v1"
         if not settings.base_url and not settings.api_key:
             yield (
                 "apiKey: is empty, and the vendor's own address (no baseUrl) needs a key; "
@@ -120,12 +121,6 @@ def is_installed(package: str) -> bool:
     except ImportError:
         # The parent package is not installed either.
         return False
-
-
-def without_password(address: str) -> str:
-    """An address without the name and password that it may hold, for output."""
-    parts = urlsplit(address)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def is_address(text: str) -> bool:

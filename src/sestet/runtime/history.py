@@ -20,6 +20,7 @@ from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import Turn
+from sestet.storage.database import damaged
 from sestet.storage.journal import Journal
 
 _SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
@@ -157,7 +158,9 @@ def past_turn(events: list[Event]) -> PastTurn:
             if isinstance(end, TurnFinished) and (end.author, end.text) == (event.agent, event.text):
                 continue
             label |= event.label
-            messages += _delegation(requests[event.delegation_id], event)
+            if (started := requests.get(event.delegation_id)) is None:
+                raise damaged(f"a delegation of the turn {event.stamp.turn_id} ends without a beginning")
+            messages += _delegation(started, event)
     messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text))
     return PastTurn(tuple(messages), label, sum(len(message.text) for message in messages), user_words)
 

@@ -1,12 +1,12 @@
 """Questions to the person and their standing answers, as data: what is asked, and as JSON."""
 
-import json
 from collections.abc import Sequence
 
 from sestet.core.errors import PersonError
 from sestet.core.record import as_dict
 from sestet.core.schema import JsonObject
 from sestet.storage.approvals import ApprovalStore, Decision, Grant, Question, Scope, sources_of
+from sestet.storage.database import from_json
 
 __all__ = [
     "Decision",
@@ -23,19 +23,19 @@ __all__ = [
 
 
 def arguments_of(question: Question) -> JsonObject:
-    return json.loads(question.arguments)
+    return from_json(question.arguments, "the arguments of a question")
 
 
 def targets_of(answered: Question | Grant) -> JsonObject:
     """The arguments that a standing answer is bound to, with their values."""
-    return json.loads(answered.pattern)
+    return from_json(answered.pattern, "the targets of a standing answer")
 
 
 def describe_question(question: Question) -> dict[str, object]:
     """A question as JSON: its own columns, with arguments, pattern and sources as values."""
     described: dict[str, object] = as_dict(question)
     for name in ("arguments", "pattern", "sources"):
-        described[name] = json.loads(str(described[name]))
+        described[name] = from_json(described[name], f"the {name} of a question")
     return described
 
 

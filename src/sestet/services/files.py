@@ -3,6 +3,7 @@
 import os
 import stat
 import time
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
+from sestet.services.own_files import Inode, OwnFiles
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 
 #: Directories with generated files. A search enters them only if its path names them.
@@ -92,22 +94,31 @@ class Matches(Record):
 class Files:
     """Blocking: call it from a thread. Every path is opened below the root with ``safe_open``."""
 
-    def __init__(self, root: Path, limits: FileLimits = FileLimits()) -> None:  # noqa: B008 - immutable
+    def __init__(
+        self,
+        root: Path,
+        limits: FileLimits = FileLimits(),  # noqa: B008 - immutable
+        own: OwnFiles = OwnFiles(),  # noqa: B008 - immutable
+    ) -> None:
+        """``own``: Sestet's own files, which are neither listed nor read nor searched."""
         self._root = root.absolute()
         self._limits = limits
+        self._own = own
 
     def list(self, path: str = ".") -> Listing:
         """The entries of a directory, directories first."""
-        with open_below(self._root, path) as opened:
+        refused = self._own.inodes(self._root)
+        with open_below(self._root, path, refused) as opened:
             if not opened.is_directory:
                 raise ToolError(f"{quoted(path)} is a file, not a directory")
-            return self._listing(opened)
+            return self._listing(opened, refused)
 
     def read(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing:
         """Lines of a text file, counted from 1; for a directory its listing."""
-        with open_below(self._root, path) as opened:
+        refused = self._own.inodes(self._root)
+        with open_below(self._root, path, refused) as opened:
             if opened.is_directory:
-                return self._listing(opened)
+                return self._listing(opened, refused)
             with open(opened.descriptor, "rb", closefd=False) as stream:
                 if _has_nul(stream.read(_HEAD_BYTES)):
                     size = human_size(opened.state.st_size)
@@ -120,12 +131,13 @@ class Files:
         """Find a text in file names and contents, in any case. Links are not followed."""
         if not text.strip() or "\n" in text:
             raise ToolError("the text to search for must be one line that is not empty")
-        with open_below(self._root, path) as opened:
-            return _Search(text, glob, self._limits).run(opened)
+        refused = self._own.inodes(self._root)
+        with open_below(self._root, path, refused) as opened:
+            return _Search(text, glob, self._limits, refused).run(opened)
 
-    def _listing(self, opened: OpenedPath) -> Listing:
+    def _listing(self, opened: OpenedPath, refused: frozenset[Inode]) -> Listing:
         with os.scandir(opened.descriptor) as scan:
-            entries = sorted(islice(scan, _MOST_SCANNED), key=_directories_first)
+            entries = sorted(_allowed(islice(scan, _MOST_SCANNED), refused), key=_directories_first)
             complete = next(scan, None) is None
         directories = sum(entry.is_dir(follow_symlinks=False) for entry in entries)
         return Listing(
@@ -184,7 +196,8 @@ class _LimitHitError(Exception):
 class _Search:
     """The state of one search."""
 
-    def __init__(self, text: str, glob: str, limits: FileLimits) -> None:
+    def __init__(self, text: str, glob: str, limits: FileLimits, refused: frozenset[Inode]) -> None:
+        self._refused = refused
         self._needle = text.casefold()
         self._glob = glob.casefold()
         self._limits = limits
@@ -206,7 +219,7 @@ class _Search:
 
     def _search_directory(self, directory: int, prefix: str) -> None:
         with os.scandir(directory) as scan:
-            entries = sorted(islice(scan, self._limits.files + 1), key=_by_name)
+            entries = sorted(_allowed(islice(scan, self._limits.files + 1), self._refused), key=_by_name)
         for entry in entries:
             self._count_one()
             is_directory = entry.is_dir(follow_symlinks=False)
@@ -227,6 +240,9 @@ class _Search:
             self._unreadable += 1
             return
         try:
+            state = os.fstat(descriptor)
+            if (state.st_dev, state.st_ino) in self._refused:
+                return
             if not is_directory:
                 self._search_contents(descriptor, path)
             elif path.count("/") < MAX_DEPTH:
@@ -287,6 +303,20 @@ def human_size(size: int) -> str:
 
 def _directories_first(entry: "os.DirEntry[str]") -> tuple[bool, str, str]:
     return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
+
+
+def _allowed(
+    entries: "Iterable[os.DirEntry[str]]", refused: frozenset[Inode]
+) -> "Iterator[os.DirEntry[str]]":
+    """The entries that are not refused. A link is resolved and checked when it is opened."""
+    numbers = {number for _, number in refused}
+    for entry in entries:
+        # Most numbers differ, and only a look at the file tells its device.
+        if entry.inode() in numbers:
+            state = entry.stat(follow_symlinks=False)
+            if (state.st_dev, state.st_ino) in refused:
+                continue
+        yield entry
 
 
 def _by_name(entry: "os.DirEntry[str]") -> str:

@@ -12,6 +12,7 @@ from sestet.core.schema import suggest
 from sestet.services.documents.ingestion import Ingestion, IngestionProgress, IngestionSummary
 from sestet.services.embedding.index import open_embedding
 from sestet.services.forgetting import ForgottenEntries, UnwantedEntries, forget_entries
+from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval, Retrieved
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentRow, DocumentStore
@@ -46,8 +47,11 @@ class Embedded(NamedTuple):
 class Library:
     """What is kept to be found again."""
 
-    def __init__(self, database: Database, embedding: EmbeddingSettings) -> None:
+    def __init__(
+        self, database: Database, embedding: EmbeddingSettings, settings_file: Path | None = None
+    ) -> None:
         self._database = database
+        self._settings_file = settings_file
         self._embedding = embedding
         self._knowledge = KnowledgeStore(database)
 
@@ -126,7 +130,8 @@ class Library:
         watch: Callable[[IngestionProgress], None] | None = None,
     ) -> IngestionSummary:
         """Read documents; with ``prune``, forget those below the paths whose files are gone."""
-        return Ingestion(DocumentStore(self._database)).run(paths, prune=prune, watch=watch)
+        own = own_files(self._database.path, self._settings_file)
+        return Ingestion(DocumentStore(self._database), own=own).run(paths, prune=prune, watch=watch)
 
     async def embed(self, watch: Callable[[int, int], None] | None = None) -> Embedded:
         """Give every passage its vector now."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
+from sestet.services.own_files import Inode
 
 MAX_DEPTH = 100
 _MAX_LINKS = 40
@@ -49,9 +50,14 @@ class OpenedPath(Record):
 
 
 @contextmanager
-def open_below(root: Path, path: str) -> Generator[OpenedPath, None, None]:
-    """Open a path that a model gave. Errors, also those inside the block, become a ToolError."""
-    walk = _Walk(root, path)
+def open_below(
+    root: Path, path: str, refused: frozenset[Inode] = frozenset()
+) -> Generator[OpenedPath, None, None]:
+    """Open a path that a model gave. Errors, also those inside the block, become a ToolError.
+
+    The files in ``refused`` are not opened, nor anything below such a directory.
+    """
+    walk = _Walk(root, path, refused)
     try:
         yield walk.open()
     except OSError as error:
@@ -71,8 +77,9 @@ def quoted(path: str) -> str:
 class _Walk:
     """The open directories from the root to the present one, and the names still ahead."""
 
-    def __init__(self, root: Path, path: str) -> None:
+    def __init__(self, root: Path, path: str, refused: frozenset[Inode]) -> None:
         self._root = root
+        self._refused = refused
         self._path = path
         self._names: list[str] = []
         self._directories: list[int] = []
@@ -142,6 +149,7 @@ class _Walk:
             raise ToolError(f"{quoted(self._path)} lies more than {MAX_DEPTH} directories deep")
         self._directories.append(os.open(name, _PASS_FLAGS, dir_fd=self._here))
         self._names.append(name)
+        self._require_allowed(os.fstat(self._here))
 
     def _leave(self) -> None:
         if not self._names:
@@ -164,12 +172,19 @@ class _Walk:
         self._opened = os.open(name, READ_FLAGS, dir_fd=self._here)
         state = os.fstat(self._opened)
         self._require_file(state)
+        self._require_allowed(state)
         return OpenedPath(self._opened, "/".join((*self._names, name)), state)
 
     def _require_file(self, state: os.stat_result) -> None:
         if not stat.S_ISREG(state.st_mode):
             kind = _KINDS.get(stat.S_IFMT(state.st_mode), "something else")
             raise ToolError(f"{quoted(self._path)} is {kind}, not a file")
+
+    def _require_allowed(self, state: os.stat_result) -> None:
+        if (state.st_dev, state.st_ino) in self._refused:
+            raise ToolError(
+                f"{quoted(self._path)} belongs to Sestet itself: its settings and data are not shown"
+            )
 
     def _outside(self) -> ToolError:
         return ToolError(f"{quoted(self._path)} is outside the working directory")

@@ -3,8 +3,8 @@
 import json
 from typing import TYPE_CHECKING, cast
 
-from sestet.config.settings import without_credentials
 from sestet.core.errors import ConfigError, ToolError
+from sestet.core.masking import mask_address
 from sestet.core.record import Record
 
 # HTTP modules are imported on use: every start loads this module, and few sessions search the web.
@@ -98,7 +98,7 @@ def _address(url: str) -> "SplitResult":
         usable, address = False, urlsplit("")
     if not usable or address.username or address.query or address.fragment or not url.isascii():
         # The part after '?' may hold a key, so it is not shown.
-        shown = without_credentials(url).partition("?")[0]
+        shown = mask_address(url)
         raise ConfigError(
             [f"search.url: {shown!r} must be the address of a search endpoint, such as http://127.0.0.1:8888"]
         )

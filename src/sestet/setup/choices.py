@@ -9,6 +9,7 @@ from sestet.config import Loaded, ProviderSettings, data_directory, load_setting
 from sestet.config.load import first_set
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import ConfigError, PersonError
+from sestet.core.masking import mask_address
 from sestet.core.schema import JsonValue, suggest
 from sestet.models.files.catalogue import catalogue, model_file, own_files
 from sestet.models.provider import LOCAL, LOCAL_PACKAGE, OFFLINE, install_command, is_installed
@@ -111,7 +112,7 @@ def _of_servers(servers: Iterable[Server], known: Mapping[str, ProviderSettings]
         taken.append(provider)
         # A loaded model answers at once, so it comes first; a model that cannot call tools comes last.
         ranked = sorted(server.models, key=lambda model: (model.tools is False, not model.loaded))
-        place = f"{server.kind.name} at {server.root.partition('://')[2]}"
+        place = f"{server.kind.name} at {mask_address(server.root).partition('://')[2]}"
         for model in ranked:
             yield Choice(provider, model.name, place, _note(model), entry, server)
 

@@ -9,7 +9,7 @@ from sestet.core.errors import PersonError
 from sestet.core.event import ApprovalRequested, ToolCalled
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
-from sestet.storage.database import Database
+from sestet.storage.database import Database, from_json
 from sestet.storage.journal import Journal
 
 Decision: TypeAlias = Literal["approve", "deny"]
@@ -212,4 +212,4 @@ def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:
 
 
 def sources_of(question: Question) -> tuple[str, ...]:
-    return tuple(cast("Sequence[str]", json.loads(question.sources)))
+    return tuple(cast("Sequence[str]", from_json(question.sources, "the sources of a question")))

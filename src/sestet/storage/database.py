@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, cast
 
 from sestet.core.errors import BusyError, ForgottenError, StorageError
 from sestet.core.label import Label
+from sestet.storage.file_check import APPLICATION_ID, make_private, newer, require_own
 from sestet.storage.migrations import MIGRATIONS
 
 FILE_NAME = "sestet.db"
@@ -25,10 +26,11 @@ _BUSY_SECONDS = 10.0
 _BUSY_MILLISECONDS = 100
 #: The same for a person's decision, which nothing repeats.
 _DECISION_MILLISECONDS = 1000
-_FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
+FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
-#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold.
-_COMPLAINTS = (sqlite3.Error, UnicodeEncodeError, OverflowError)
+#: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold. In a damaged
+#: file, even SQLite's message may be no UTF-8.
+_COMPLAINTS = (sqlite3.Error, UnicodeError, OverflowError)
 
 #: The types that a column can hold.
 Value: TypeAlias = str | int | float | bytes | None
@@ -45,6 +47,8 @@ class Rows(list[tuple[Any, ...]]):  # Any: the store that reads a column knows i
 
     def only(self) -> tuple[Any, ...]:
         """The first row, for a statement that always returns one."""
+        if not self:
+            raise damaged("a stored row is missing")
         return self[0]
 
 
@@ -57,11 +61,13 @@ class Database:
 
     def __init__(self, path: Path, *, power: bool = False) -> None:
         """``power``: every commit survives a power cut, not only a killed process."""
-        self.path = path
+        # Resolved: whoever comes through a link needs the same lock file beside the database.
+        self.path = path = _resolved(path)
         self._power = power
         self._waits_long = False
         with storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private(path)
+            require_own(path)
             self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
             try:
                 path.chmod(0o600)
@@ -98,7 +104,7 @@ class Database:
         """Run a statement without values and without rows."""
         try:
             self.connection.execute(statement)
-        except sqlite3.Error as error:
+        except _COMPLAINTS as error:
             if self._may_wait(error):
                 with self._waiting():
                     return self._run(statement)
@@ -131,6 +137,9 @@ class Database:
             )
         if "closed database" in str(error):
             return StorageError(f"{self.path}: the assistant is closed")
+        if isinstance(error, UnicodeDecodeError) or "Could not decode" in str(error):
+            # The message would repeat the damaged text.
+            return damaged(f"{self.path}: a stored text is no UTF-8")
         if isinstance(error, sqlite3.Error):
             # The only triggers that refuse a row are those of turns that forgetting has ended.
             if _code(error) == sqlite3.SQLITE_CONSTRAINT_TRIGGER:
@@ -154,12 +163,11 @@ class Database:
     def _migrate(self) -> None:
         with self.transaction():
             (version,) = self.connection.execute("PRAGMA user_version").fetchone()
-            if version > VERSION:
-                raise StorageError(
-                    f"{self.path}: was written by a newer Sestet "
-                    f"(schema {version}, this one knows {VERSION}); update Sestet, "
-                    "or choose another directory with SESTET_HOME"
-                )
+            if complaint := newer(version):
+                raise StorageError(f"{self.path}: {complaint}")
+            (mark,) = self.connection.execute("PRAGMA application_id").fetchone()
+            if mark != APPLICATION_ID:
+                self.connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             if version == VERSION:
                 return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
@@ -204,7 +212,7 @@ class Database:
 
         A full-text index keeps the words of deleted rows until its parts are merged.
         """
-        for index in _FULL_TEXT_INDEXES:
+        for index in FULL_TEXT_INDEXES:
             self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
         self.execute("VACUUM")
         (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
@@ -245,10 +253,32 @@ def storage_errors(path: Path) -> Generator[None]:
     """Turn SQLite and file system errors into a StorageError for the person."""
     try:
         yield
+    except UnicodeDecodeError as error:
+        raise damaged(f"{path}: its schema is no UTF-8") from error
     except (sqlite3.Error, OSError) as error:
         raise StorageError(
             f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error
+
+
+def damaged(what: str) -> StorageError:
+    """The error for stored data that no version of Sestet has written."""
+    return StorageError(f"{what}, so the data is damaged; keep a copy of the file, and see 'sestet doctor'")
+
+
+def from_json(text: object, what: str) -> Any:  # Any: the store that reads a column knows its type
+    """The value of a column that holds JSON; ``what`` names the column if it is damaged."""
+    try:
+        return json.loads(cast("str", text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise damaged(f"{what} cannot be read") from error
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError) as error:  # a link that leads to itself
+        raise StorageError(f"{path}: {error}; choose another directory with SESTET_HOME") from error
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -277,4 +307,7 @@ def label_columns(label: Label) -> LabelColumns:
 # Cached: many rows are read at once, and rows from one source share one label.
 @lru_cache(maxsize=1024)
 def label_from(untrusted: int, private: int, sources: str) -> Label:
-    return Label(bool(untrusted), bool(private), tuple(cast("list[str]", json.loads(sources))))
+    read = from_json(sources, "the label of a stored row")
+    if not isinstance(read, list):
+        raise damaged("the label of a stored row has no list of sources")
+    return Label(bool(untrusted), bool(private), tuple(map(str, cast("list[object]", read))))

@@ -25,8 +25,8 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import Label
-from sestet.core.record import Record, as_dict, convert, to_json
-from sestet.storage.database import Database, Rows
+from sestet.core.record import Record, ValidationError, as_dict, convert, to_json
+from sestet.storage.database import Database, Rows, damaged
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.patience import Patience, held_too_long
 
@@ -359,9 +359,12 @@ def encode(event: Event) -> str:
 
 def decode(stamp: Stamp, kind: str, data: str) -> Event:
     """The event that ``encode`` wrote, in this version or an earlier one."""
-    # Earlier versions wrote NaN and half characters, which only this reader accepts.
-    values = cast("dict[str, object]", json.loads(data))
-    values["stamp"] = stamp
-    if kind in _LABELLED_LATER:
-        values.setdefault("label", _UNLABELLED)
-    return convert(values, _KINDS[kind])
+    try:
+        # Earlier versions wrote NaN and half characters, which only this reader accepts.
+        values = cast("dict[str, object]", json.loads(data))
+        values["stamp"] = stamp
+        if kind in _LABELLED_LATER:
+            values.setdefault("label", _UNLABELLED)
+        return convert(values, _KINDS[kind])
+    except (ValueError, TypeError, KeyError, RecursionError, ValidationError) as error:
+        raise damaged(f"event {stamp.seq} of the turn {stamp.turn_id} cannot be read") from error

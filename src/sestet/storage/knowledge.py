@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Record
-from sestet.storage.database import Database, Rows, label_columns, label_from
+from sestet.storage.database import Database, Rows, from_json, label_columns, label_from
 from sestet.storage.full_text import match_any
 
 Category: TypeAlias = Literal["fact", "note", "document", "procedure"]
@@ -202,7 +202,13 @@ def _holds(row: KnowledgeRow, content: str, category: Category, tags: tuple[str,
 def _row(columns: tuple[Any, ...]) -> KnowledgeRow:
     identity, key, content, category, tags, *rest = columns
     return KnowledgeRow(
-        identity, key, content, category, tuple(json.loads(tags)), *rest[:-3], label=label_from(*rest[-3:])
+        identity,
+        key,
+        content,
+        category,
+        tuple(from_json(tags, "the tags of an entry")),
+        *rest[:-3],
+        label=label_from(*rest[-3:]),
     )
 
 
@@ -213,7 +219,7 @@ def _version(columns: tuple[Any, ...]) -> KnowledgeVersion:
         previous,
         content,
         category,
-        tuple(json.loads(tags)),
+        tuple(from_json(tags, "the tags of an entry")),
         *rest[:-3],
         label=label_from(*rest[-3:]),
     )

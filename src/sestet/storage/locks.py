@@ -4,16 +4,21 @@ The kernel releases a lock when its process dies, so a crash never leaves a sess
 """
 
 import asyncio
+import errno
 import fcntl
 import os
+import stat
 import struct
 from pathlib import Path
 
 from sestet.core.errors import StorageError
-from sestet.storage.database import storage_errors
 
 _FIRST_WAIT = 0.005
-_LONGEST_WAIT = 0.2
+_LONGEST_WAIT = 0.05
+#: The places of a session's queue between processes, each one a byte above the session's own.
+_PLACES = 8
+_PLACE_SIZE = 2**56
+_REASONS = {errno.ELOOP: "is a link", errno.EISDIR: "is a directory", errno.EACCES: "may not be written"}
 #: Open file description locks, so that two assistants in one process exclude each other too.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 
@@ -28,14 +33,18 @@ class _Queue:
 
 
 class SessionLocks:
-    """Byte-range locks on one file: one byte for each session, at the hash of its id."""
+    """Byte-range locks on one file: one byte for each session, at the hash of its id.
+
+    Processes queue for a session: each takes the last place, and then the next one as soon as it is free.
+    A place is a locked byte as well. So a busy process that wants a session again stands behind those that
+    already wait for it.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._closed = False
         self._process = os.getpid()
-        with storage_errors(path):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        self._file = _open_lock_file(path)
         self._queues: dict[str, _Queue] = {}
 
     @classmethod
@@ -94,6 +103,21 @@ class SessionLocks:
         return free
 
     async def _take(self, byte: int) -> None:
+        """Go through the queue, and take the session from its first place."""
+        place = None
+        try:
+            for following in range(_PLACES, -1, -1):
+                await self._wait_for(byte + following * _PLACE_SIZE)
+                if place is not None:
+                    self._set(place, fcntl.F_UNLCK)
+                place = byte + following * _PLACE_SIZE
+        except BaseException:
+            # Closing already released all locks.
+            if place is not None and not self._closed:
+                self._set(place, fcntl.F_UNLCK)
+            raise
+
+    async def _wait_for(self, byte: int) -> None:
         wait = _FIRST_WAIT
         while not self._set(byte, fcntl.F_WRLCK):
             await asyncio.sleep(wait)
@@ -129,6 +153,33 @@ class _Hold:
 
     async def __aexit__(self, *error: object) -> None:
         self._locks.give_back(self._session_id)
+
+
+def _open_lock_file(path: Path) -> int:
+    """The open lock file. Locks on anything else would exclude nobody, or let strangers hold us up."""
+    try:
+        # Not blocking, and no link: each user of the database must open the same file.
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StorageError(f"{path}: {error}; choose another directory with SESTET_HOME") from error
+    except OSError as error:
+        raise _unusable(
+            path, _REASONS.get(error.errno or 0, f"cannot be opened: {error.strerror}")
+        ) from error
+    state = os.fstat(descriptor)
+    reason = "" if stat.S_ISREG(state.st_mode) else "is not a regular file"
+    # Root may work with the data of anybody.
+    if not reason and os.geteuid() not in (0, state.st_uid):
+        reason = "belongs to another user"
+    if reason:
+        os.close(descriptor)
+        raise _unusable(path, reason)
+    return descriptor
+
+
+def _unusable(path: Path, reason: str) -> StorageError:
+    return StorageError(f"{path}: {reason}, so no turn can run; remove it while no Sestet runs")
 
 
 def _byte(session_id: str) -> int:

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hin
 
 from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, TurnStarted
 from sestet.core.schema import JsonValue
-from sestet.storage.database import Database
+from sestet.storage.database import Database, from_json
 from sestet.storage.journal import title_of
 from sestet.storage.said_words import FORGOTTEN, SaidWords, blank, change_stored, change_texts
 
@@ -42,7 +42,7 @@ class Redaction:
         """Inside a transaction: replace some words everywhere; the ids of the turns that held them."""
         touched: set[str] = set()
         for event in self._events_like(words):
-            if (changed := _changed(event, words.blanked)) != json.loads(event.data):
+            if (changed := _changed(event, words.blanked)) != _values(event.data):
                 self._rewrite(event, changed)
                 touched.add(event.turn_id)
         return touched | self._blank_streamed(words)
@@ -54,7 +54,7 @@ class Redaction:
             "SELECT turn_id, seq, kind, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
         )
         for event in map(_Recorded._make, rows):
-            values = cast("dict[str, JsonValue]", json.loads(event.data))
+            values = _values(event.data)
             if ids.isdisjoint(cast("list[str]", values["ids"])):
                 continue
             lines = [
@@ -95,7 +95,7 @@ class Redaction:
         )
         for (_, turn_id), group in groupby(rows, key=lambda row: row[:2]):
             pieces = [_Recorded(*row[1:]) for row in group]
-            said = "".join(json.loads(piece.data)["text"] for piece in pieces)
+            said = "".join(str(_values(piece.data)["text"]) for piece in pieces)
             if (left := words.blanked(said)) != said:
                 for number, piece in enumerate(pieces):
                     self._rewrite(piece, {"text": "" if number else left})
@@ -117,6 +117,10 @@ class Redaction:
             )
 
 
+def _values(data: str) -> dict[str, JsonValue]:
+    return from_json(data, "an event of the journal")
+
+
 @cache
 def _choices() -> dict[str, frozenset[str]]:
     """The fields of each kind of event that hold a choice from a list, which the journal checks."""
@@ -134,7 +138,7 @@ def _is_choice(hint: object) -> bool:
 
 def _changed(event: _Recorded, change: Callable[[str], str]) -> JsonValue:
     """The fields of an event with the change applied to its words."""
-    values, choices = cast("dict[str, JsonValue]", json.loads(event.data)), _choices()[event.kind]
+    values, choices = _values(event.data), _choices()[event.kind]
     return {
         name: item if name in choices else _changed_in(name, item, change) for name, item in values.items()
     }

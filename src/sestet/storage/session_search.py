@@ -7,7 +7,7 @@ import json
 
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.record import Record
-from sestet.storage.database import Database, Rows, label_from
+from sestet.storage.database import Database, Rows, damaged, from_json, label_from
 from sestet.storage.full_text import match_any
 
 _INDEXED_AT_ONCE = 500
@@ -79,5 +79,8 @@ def _label(stored: str | None, mine: bool) -> Label:
     """The label of the reply; without a reply, that of the message."""
     if stored is None:
         return CLEAN if mine else PIPED
-    label = json.loads(stored)
-    return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))
+    label = from_json(stored, "the label of a past turn")
+    try:
+        return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))
+    except (KeyError, TypeError) as error:
+        raise damaged("the label of a past turn cannot be read") from error

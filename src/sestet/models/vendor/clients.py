@@ -16,6 +16,7 @@ from pydantic_ai.settings import ModelSettings
 
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import ModelError
+from sestet.core.masking import mask_addresses
 from sestet.models.provider import Endpoint
 from sestet.models.vendor.errors import CONNECT_SECONDS
 
@@ -63,7 +64,8 @@ def _connections() -> DefaultAsyncHttpxClient:
         )
     except (ImportError, ValueError, InvalidURL) as error:
         raise ModelError(
-            f"the proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) cannot be used: {error}"
+            "the proxy of the environment (HTTP_PROXY, HTTPS_PROXY, ALL_PROXY) cannot be used: "
+            + mask_addresses(str(error))
         ) from error
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 from sestet.services.documents.blocks import DocumentKind
 from sestet.services.documents.encoding import is_binary
 from sestet.services.files import SKIPPED, human_size
+from sestet.services.own_files import Inode
 from sestet.services.safe_open import MAX_DEPTH, READ_FLAGS
 
 #: Directories with generated files; hidden directories are skipped anyway.
@@ -19,6 +20,7 @@ _GENERATED_DIRECTORIES = SKIPPED | {"venv", "site-packages", "bower_components"}
 _SECRETS = (".pem", ".key", ".p12", ".pfx", ".kdbx", ".keystore", ".jks")
 #: Generated text files.
 _GENERATED_FILES = (".svg", ".map", ".lock", ".min.js", ".min.css", ".ipynb")
+_OWN = "Sestet's own settings or data"
 _HEAD_BYTES = 8_192
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MEGABYTE = 1_000_000
@@ -76,8 +78,11 @@ def printable(path: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-def find_files(path: Path) -> Iterator[FoundFile]:
-    """The file itself, or everything below a directory, ordered by name. Links are not followed."""
+def find_files(path: Path, refused: frozenset[Inode] = frozenset()) -> Iterator[FoundFile]:
+    """The file itself, or everything below a directory, ordered by name. Links are not followed.
+
+    Directories in ``refused`` are not entered.
+    """
     if not path.is_dir():
         if path.exists():
             yield FoundFile(str(path), name=str(path))
@@ -91,7 +96,7 @@ def find_files(path: Path) -> Iterator[FoundFile]:
         too_deep = len(Path(directory).parts) - len(path.parts) >= MAX_DEPTH
         entered: list[str] = []
         for name in sorted(directories):
-            reason = _reason_against_directory(name, descriptor)
+            reason = _reason_against_directory(name, descriptor, refused)
             if too_deep and not reason:
                 reason = f"more than {MAX_DEPTH} directories deep"
             if reason:
@@ -106,13 +111,15 @@ def find_files(path: Path) -> Iterator[FoundFile]:
 
 
 @contextmanager
-def open_file(found: FoundFile) -> Generator[OpenedDocument]:
+def open_file(found: FoundFile, refused: frozenset[Inode] = frozenset()) -> Generator[OpenedDocument]:
     """Open a file and tell its kind; raise ``SkippedFileError`` if it is not a document."""
     descriptor = os.open(found.name, READ_FLAGS, dir_fd=found.directory)
     with open(descriptor, "rb") as stream:
         state = os.fstat(descriptor)
         if not stat.S_ISREG(state.st_mode):
             raise SkippedFileError("not a file")
+        if (state.st_dev, state.st_ino) in refused:
+            raise SkippedFileError(_OWN)
         head = stream.read(_HEAD_BYTES)
         stream.seek(0)
         kind = _kind(found.name, head)
@@ -133,12 +140,18 @@ def _kind(name: str, head: bytes) -> DocumentKind:
     return _KINDS.get(os.path.splitext(name)[1].lower(), "text")
 
 
-def _reason_against_directory(name: str, parent: int) -> str:
+def _reason_against_directory(name: str, parent: int, refused: frozenset[Inode]) -> str:
     if name.startswith("."):
         return "hidden"
     if name in _GENERATED_DIRECTORIES:
         return "generated"
-    return "a link" if _is_link(name, parent) else ""
+    try:
+        state = os.stat(name, dir_fd=parent, follow_symlinks=False)
+    except OSError:
+        return ""  # entering the directory will raise the error
+    if stat.S_ISLNK(state.st_mode):
+        return "a link"
+    return _OWN if (state.st_dev, state.st_ino) in refused else ""
 
 
 def _reason_against_file(name: str, parent: int) -> str:

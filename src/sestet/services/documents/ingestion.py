@@ -21,6 +21,7 @@ from sestet.services.documents.file_finder import (
 )
 from sestet.services.documents.readers import read_code, read_markdown, read_text
 from sestet.services.documents.sandbox import SandboxedReader
+from sestet.services.own_files import Inode, OwnFiles
 from sestet.storage.documents import DocumentStore, StoredChunk
 
 #: Part of every digest. Raise it when reading or chunking changes, so that every file is read again.
@@ -60,8 +61,16 @@ class IngestionProgress(NamedTuple):
 class Ingestion:
     """One run over some paths. Each file is stored in one transaction, so a run may stop anywhere."""
 
-    def __init__(self, store: DocumentStore, reader: SandboxedReader | None = None) -> None:
+    def __init__(
+        self,
+        store: DocumentStore,
+        reader: SandboxedReader | None = None,
+        own: OwnFiles = OwnFiles(),  # noqa: B008 - immutable
+    ) -> None:
+        """``own``: Sestet's own files, which are no documents."""
         self._store = store
+        self._own = own
+        self._refused: frozenset[Inode] = frozenset()
         self._reader = reader or SandboxedReader()
         self._summary = IngestionSummary()
         #: Stored paths that differ from the file's path, because that is not UTF-8.
@@ -77,11 +86,11 @@ class Ingestion:
         """Read every file; with ``prune``, remove the documents of deleted files."""
         roots = [_root(path, prune) for path in paths]
         # A second walk costs little, and avoids a list of a million names in memory.
-        total = sum(not found.skipped for root in roots for found in find_files(root)) if watch else 0
+        total = sum(not found.skipped for root in roots for found in self._find(root)) if watch else 0
         done = 0
         try:
             for root in roots:
-                for found in find_files(root):
+                for found in self._find(root):
                     if found.skipped:
                         self._leave_out(found, found.skipped, broken=found.broken)
                         continue
@@ -95,12 +104,16 @@ class Ingestion:
             self._reader.close()
         return self._summary
 
+    def _find(self, root: Path) -> Iterator[FoundFile]:
+        self._refused = self._own.inodes(root)
+        return find_files(root, self._refused)
+
     def _take(self, found: FoundFile) -> None:
         path = printable(found.path)
         if path != found.path:
             self._renamed.add(path)
         try:
-            with open_file(found) as opened:
+            with open_file(found, self._refused) as opened:
                 self._store_file(path, opened)
         except SkippedFileError as error:
             self._leave_out(found, str(error))

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import EmbeddingError, EmbeddingFault
+from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.message import whole
 
 _VENDOR = VENDORS["openai"].url
@@ -44,7 +45,9 @@ class EndpointEmbedder:
     def __init__(self, base_url: str, model: str, api_key: str, seconds: float = _SECONDS) -> None:
         url = urlsplit((base_url or _VENDOR).rstrip("/"))
         if url.scheme not in ("http", "https") or not url.hostname:
-            raise EmbeddingError(f"embedding.baseUrl: '{base_url}' is not an address such as {_VENDOR}")
+            raise EmbeddingError(
+                f"embedding.baseUrl: '{mask_address(base_url)}' is not an address such as {_VENDOR}"
+            )
         if not model:
             raise EmbeddingError("embedding.model: name the model that the server should use")
         self._is_secure = url.scheme == "https"
@@ -121,6 +124,7 @@ class EndpointEmbedder:
         if self._api_key:  # some servers repeat the key in their answer
             said = said.replace(self._api_key, "***")
         kind = "passing" if status in _PASSING else "text" if status in _ABOUT_TEXT else "lasting"
+        said = mask_addresses(said)
         return self._error(f"{meaning}; it says: {said[:_SHOWN]}" if said else meaning, kind)
 
     def _error(self, what: str, kind: EmbeddingFault = "lasting") -> EmbeddingError:

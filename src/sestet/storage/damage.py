@@ -1,0 +1,68 @@
+"""Looks for damage in the whole database: pages, rows, links between rows, indexes, events."""
+
+import json
+
+from sestet.core.errors import StorageError
+from sestet.core.event import Stamp
+from sestet.storage.database import FULL_TEXT_INDEXES, Database, from_json
+from sestet.storage.journal import decode
+
+_BATCH = 2_000
+#: Columns that hold JSON, in whatever table they are, and the kind of their values.
+_JSON_COLUMNS = {"sources": "array", "tags": "array", "arguments": "object"}
+_PYTHON = {"array": list, "object": dict}
+
+
+def find_damage(database: Database) -> str:
+    """The first damage that is found; empty if the file is sound. It reads everything."""
+    (verdict,) = database.execute("PRAGMA integrity_check(1)").only()
+    if verdict != "ok":
+        return str(verdict)
+    if broken := database.execute("PRAGMA foreign_key_check").fetchone():
+        table, row, parent, _ = broken
+        return f"row {row} of {table} belongs to a row of {parent} that is missing"
+    for index in FULL_TEXT_INDEXES:
+        try:
+            database.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")  # noqa: S608 - names above
+        except StorageError as error:
+            return f"the full-text index {index}: {error.__cause__}"
+    return _damaged_event(database) or _damaged_list(database)
+
+
+def _damaged_event(database: Database) -> str:
+    last = ("", -1)
+    while rows := database.execute(
+        """SELECT session_id, turn_id, seq, author, delegation_id, at, kind, data FROM log
+           WHERE (turn_id, seq) > (?, ?) ORDER BY turn_id, seq LIMIT ?""",
+        (*last, _BATCH),
+    ):
+        for *stamp, kind, data in rows:
+            try:
+                decode(Stamp(*stamp), kind, data)
+            except StorageError as error:
+                return str(error)
+        last = (rows[-1][1], rows[-1][2])
+    return ""
+
+
+def _damaged_list(database: Database) -> str:
+    columns = database.execute(
+        """SELECT tables.name, columns.name
+           FROM sqlite_master AS tables, pragma_table_info(tables.name) AS columns
+           WHERE tables.type = 'table' AND columns.name IN (SELECT value FROM json_each(?))""",
+        (json.dumps([*_JSON_COLUMNS]),),
+    )
+    for table, column in columns:
+        # SQLite's reader is a little stricter than ours, so what it refuses is read here again.
+        suspects = database.execute(
+            f"""SELECT {column} FROM {table}
+                WHERE iif(json_valid({column}), json_type({column}) != ?, 1) LIMIT ?""",  # noqa: S608 - names of the schema
+            (_JSON_COLUMNS[column], _BATCH),
+        )
+        try:
+            fits = [isinstance(from_json(value, ""), _PYTHON[_JSON_COLUMNS[column]]) for (value,) in suspects]
+        except StorageError:
+            fits = [False]
+        if not all(fits):
+            return f"the {column} in a row of {table} cannot be read"
+    return ""
