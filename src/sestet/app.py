@@ -33,6 +33,7 @@ from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
 from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.delegation import REMOTE_SINK
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Hooks, Runner
@@ -149,7 +150,7 @@ class App:
 
     def standing_tool(self, question: Question) -> Tool | None:
         """The question's tool if a standing answer is possible; None: only this one call can be approved."""
-        tool = next((tool for tool in self.tools if tool.name == question.tool), None)
+        tool = next((tool for tool in (*self.tools, REMOTE_SINK) if tool.name == question.tool), None)
         return None if tool is None or asks_every_time(tool, question.agent, self._policy) else tool
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
@@ -157,7 +158,7 @@ class App:
         stands = decision == "approve" and scope != "once"
         question = self.approvals.get(approval_id) if stands else None
         if question is not None and self.standing_tool(question) is None:
-            why = "it may move money, asks another machine, or a small local model chose it"
+            why = "it may move money, or a small local model chose it"
             raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         return self.approvals.decide(approval_id, decision, scope)
 

@@ -203,7 +203,8 @@ def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
     allowed = (Allowed(entry.tool, entry.target, entry.private) for entry in settings.policy.allow)
     # Specialists of a small orchestrator do what it asks, so they count as small too.
     careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
-    return Policy(settings.policy.block, tuple(allowed), careful)
+    scratch = tuple(str(Path(place).expanduser().absolute()) for place in settings.policy.scratch)
+    return Policy(settings.policy.block, tuple(allowed), careful, scratch)
 
 
 def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:

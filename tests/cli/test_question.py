@@ -26,7 +26,8 @@ def question(arguments: JsonObject, *, pattern: JsonObject | None = None, source
     now = time.time()
     bound = canonical(arguments if pattern is None else pattern)
     head = ("t1-d1c1", "s1", "t1", "operator", "fs_write", canonical(arguments), bound, "digest")
-    return Question(*head, "it is guarded", sources, "pending", now, now + 60, "once")
+    state = ("pending", now, now + 60, "once")
+    return Question(*head, "it is guarded", sources, *state, "risk", untrusted=1, private=0)
 
 
 def card(asked: Question, tool: Tool | None = None, *, width: int = 80, whole: bool = False) -> list[str]:
@@ -53,6 +54,7 @@ def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
         "  │ why: it is guarded",
         "  │ read before: browser_read of navigator",
         '  │ session, always: any call of fs_write with path="a.txt"',
+        "  │ not covered: calls after private text was read",
     ]
     assert re.fullmatch(r"  └ open until \d{4}-\d\d-\d\d \d\d:\d\d · t1-d1c1", last)
 
@@ -125,7 +127,7 @@ def test_a_long_target_does_not_push_the_arguments_off_the_screen() -> None:
         (
             question({"text": "x"}, pattern={}),
             tool(targets=()),
-            "any call of fs_write whatever its arguments are",
+            "any call of fs_write without arguments",
         ),
         (question({"text": "x"}, pattern={}), tool(), "any call of fs_write without path"),
     ],
@@ -142,7 +144,11 @@ def test_standing_answers_are_listed_with_what_they_are_bound_to() -> None:
     console = Console(file=io.StringIO(), width=100, color_system=None, legacy_windows=False)
     targets = json.dumps({"to": "bob\u202e"})
     print_grants(
-        console, [Grant(3, "operator", "exec_mail", targets, "s1", 0.0), Grant(4, "a", "b", "{}", "", 0.0)]
+        console,
+        [
+            Grant(3, "operator", "exec_mail", targets, "s1", 0.0, "target", 1, 1),
+            Grant(4, "a", "b", "{}", "", 0.0, "risk", 0, 0),
+        ],
     )
     assert isinstance(console.file, io.StringIO)
     first, second = console.file.getvalue().splitlines()

@@ -8,7 +8,7 @@ import pytest
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN
-from sestet.core.schema import JsonObject
+from sestet.core.schema import JsonObject, object_schema
 from sestet.core.tool import CallInfo, Tool, ToolFunction, tool
 
 
@@ -111,6 +111,12 @@ BOUNDED: JsonObject = {"type": "integer", "minimum": 0, "maximum": 9}
         ({"type": "array", "items": BOUNDED}, False),
         ({"type": "object", "properties": {"n": BOUNDED}}, False),
         ({"type": "object", "properties": {"n": {"type": "string"}}, "additionalProperties": False}, False),
+        ({"type": "integer", "minimum": 0, "maximum": 10**70}, False),
+        ({"type": "integer", "minimum": -(2**62), "maximum": 2**62}, True),
+        ({"type": "number", "minimum": 0, "maximum": 1}, True),
+        (object_schema({name: {"type": "number", "minimum": 0, "maximum": 1} for name in "ab"}), False),
+        (object_schema({str(n): {"type": "boolean"} for n in range(100)}), False),
+        ({"anyOf": [{"type": "null"}, {"type": "integer", "minimum": 0, "maximum": 10**70}]}, False),
     ],
 )
 def test_a_fixed_result_has_no_room_for_anybodys_text(schema: JsonObject, allowed: bool) -> None:
@@ -121,6 +127,8 @@ def test_a_fixed_result_has_no_room_for_anybodys_text(schema: JsonObject, allowe
     if allowed:
         assert tool(fixed_result=schema)(looked).fixed_result == schema
     else:
+        with pytest.raises(DefinitionError, match="'looked': values that fit"):
+            Tool("looked", fixed_result=schema)
         with pytest.raises(
             DefinitionError, match="'looked': values that fit its fixed_result could carry text"
         ):
@@ -231,7 +239,7 @@ async def find_elsewhere(name: str) -> str | None:
     ("declared", "mistake"),
     [
         ({"risk": "low"}, "'low' is none of safe, guarded, dangerous"),
-        ({"effect": "outside"}, "'outside' is none of none, local, external, money"),
+        ({"effect": "outside"}, "'outside' is none of none, store, local, external, money"),
         ({"recovery": "never"}, "'never' is none of pure, keyed, probe, unsafe"),
         ({"reads": ("secret",)}, "reads must be a tuple of untrusted, private"),
         ({"reads": "private"}, "reads must be a tuple of untrusted, private"),

@@ -58,7 +58,8 @@ async def test_what_a_remote_agent_says_cannot_choose_a_receiver(tmp_path: Path,
         "operator": [sestet.ToolCall("exec_mail", {"to": "mallory@evil.example"})],
     }
 
-    events = await run(stranger.url, tmp_path, script, "ask the stranger what to do")
+    allowed: dict[str, object] = {"allow": [{"tool": "remote_stranger", "target": "stranger"}]}
+    events = await run(stranger.url, tmp_path, script, "ask the stranger what to do", allowed)
 
     (question,) = questions(events)
     assert "the remote agent stranger" in question.sources
@@ -85,6 +86,35 @@ async def test_what_a_card_says_cannot_choose_a_receiver(
     assert [question.sources for question in questions(events)] == [
         ("the card of the remote agent stranger",)
     ] * asked
+
+
+@pytest.mark.parametrize("words", ["what is the stranger doing?", "ask 'stranger' what to do"])
+async def test_a_request_to_a_remote_agent_is_asked_about_first(
+    tmp_path: Path, stranger: Server, words: str
+) -> None:
+    script: dict[str, list[sestet.ToolCall | str]] = {"orchestrator": [transfer("stranger", "PIN 4711")]}
+
+    events = await run(stranger.url, tmp_path, script, words)
+
+    (question,) = questions(events)
+    assert question.reason.startswith("the request would go to another machine")
+    assert [request.path for request in stranger.received] == ["/.well-known/agent-card.json"]
+
+
+async def test_a_yes_for_this_session_lets_later_requests_go_to_the_remote_agent(
+    tmp_path: Path, stranger: Server
+) -> None:
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": stranger.url}]}
+    again = [transfer("stranger", "Hello again"), "It answered."]
+    model = sestet.ScriptedModel([transfer("stranger", "Hello"), "It answered.", *again, *again[:1]])
+    async with sestet.open({"a2a": a2a}, home=tmp_path, model=model) as app:
+        (question,) = questions([event async for event in app.run_turn("s1", "greet it")])
+        app.decide(question.approval_id, "approve", "session")
+        resumed = [event async for event in app.resume_turn(question.stamp.turn_id)]
+        later = [event async for event in app.run_turn("s1", "greet it again")]
+        elsewhere = [event async for event in app.run_turn("s2", "greet it")]
+
+    assert [len(questions(events)) for events in (resumed, later, elsewhere)] == [0, 0, 1]
 
 
 async def test_private_content_is_asked_about_before_it_goes_to_a_remote_agent(

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from sestet.core.event import ApprovalRequested, Event, ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled
 from sestet.core.message import ToolCall
-from sestet.core.schema import object_schema
-from sestet.core.tool import Tool, tool
+from sestet.core.schema import JsonObject, JsonValue, object_schema
+from sestet.core.tool import Effect, Tool, tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.gate import Allowed, Policy, asks_every_time, judge, stands_in
+from sestet.runtime.gate import Allowed, Policy, asks_every_time, judge
+from sestet.runtime.mentions import mentions_in
 from tests.runtime.conftest import SENT, Conversation, exec_mail
 from tests.runtime.transcript import transcript, transfer
 
@@ -28,7 +29,7 @@ TOOLS = st.builds(
     name=st.sampled_from(["exec_mail", "payment_send", "fs_read"]),
     parameters=st.just(TO),
     risk=st.sampled_from(["safe", "guarded", "dangerous"]),
-    effect=st.sampled_from(["none", "local", "external", "money"]),
+    effect=st.sampled_from(["none", "store", "local", "external", "money"]),
     targets=st.sampled_from([(), ("to",)]),
 )
 ARGUMENTS = st.dictionaries(st.sampled_from(["to", "text"]), WORDS)
@@ -92,26 +93,9 @@ def test_an_external_effect_after_untrusted_text_runs_only_with_targets_from_the
 ) -> None:
     verdict = judge(UNTRUSTED, MAIL, arguments, words, Policy())
 
-    target = arguments.get("to", "").strip()
-    assert (verdict.decision == "allow") == (not target or stands_in(target, words))
+    target = arguments.get("to", "")
+    assert (verdict.decision == "allow") == mentions_in(words).name(target, "name")
     assert verdict.decision == "allow" or verdict.sources == ("a page",)
-
-
-@pytest.mark.parametrize(
-    ("value", "words", "stands"),
-    [
-        ("bob@example.org", "mail bob@example.org, please", True),
-        ("bob@example.org", "mail bob@example.org.", True),
-        ("bob@example.org", "mail bob@example.organic", False),
-        ("bob@example.org", "mail xbob@example.org", False),
-        ("bob@example.org", "mail bob@example.org.evil.example", False),
-        ("a.txt", "write data.txt", False),
-        ("5", "pay 50", False),
-        ("evil", "", False),
-    ],
-)
-def test_a_target_stands_in_the_words_only_as_a_whole(value: str, words: str, stands: bool) -> None:
-    assert stands_in(value, words) is stands
 
 
 def test_without_declared_targets_every_argument_counts_as_one() -> None:
@@ -129,6 +113,147 @@ def test_a_reason_names_a_few_strange_targets_and_as_much_of_each_as_one_can_rea
 
     assert several.reason == "'a', 'b', 'c', 2 more: not your words, and untrusted text was read"
     assert long.reason == f"'{'x' * 100}…': not your words, and untrusted text was read"
+
+
+NOBODY: list[JsonObject] = [
+    {},
+    {"to": None},
+    {"to": ""},
+    {"to": " \t"},
+    {"to": []},
+    {"to": [""]},
+    {"to": {}},
+    {"to": [[]]},
+]
+
+
+@pytest.mark.parametrize("effect", ["local", "external"])
+@pytest.mark.parametrize(
+    "arguments", [*NOBODY, {"to": True}, {"to": False}, {"to": ["bob@example.org", None]}]
+)
+def test_a_target_that_says_nothing_is_asked_about(effect: Effect, arguments: JsonObject) -> None:
+    sink = Tool("exec_mail", "", TO, risk="safe", effect=effect, targets=("to",), reads=())
+
+    verdict = judge(UNTRUSTED, sink, arguments, "mail bob@example.org", Policy())
+
+    assert (verdict.decision, verdict.why) == ("ask", "target")
+    assert judge(CLEAN, sink, arguments, "", Policy()).decision == "allow"
+
+
+def test_a_tool_without_arguments_is_asked_about() -> None:
+    publish = Tool("exec_publish", risk="safe", effect="external", reads=())
+
+    verdict = judge(UNTRUSTED, publish, {}, "publish it", Policy())
+
+    assert verdict.reason == "no argument: does not say whom or what it is for, and untrusted text was read"
+
+
+def test_an_optional_receiver_that_is_left_out_adds_nobody() -> None:
+    cc: JsonObject = {"type": "array", "items": {"type": "string"}, "default": []}
+    several = object_schema({"to": {"type": "string"}, "cc": cc}, ["to"])
+    mail = Tool("exec_mail", "", several, risk="safe", effect="external", targets=("to", "cc"), reads=())
+
+    def decide(**more: JsonValue) -> str:
+        arguments = {"to": "bob@example.org", **more}
+        return judge(UNTRUSTED, mail, arguments, "mail bob@example.org", Policy()).decision
+
+    assert decide() == decide(cc=[]) == "allow"
+    assert decide(cc=["eve@evil.example"]) == decide(cc=[True]) == decide(to="") == "ask"
+
+
+def test_a_default_receiver_counts_like_a_given_one() -> None:
+    channel = object_schema({"channel": {"type": "string", "default": "general"}})
+    post = Tool("exec_post", "", channel, risk="safe", effect="external", targets=("channel",), reads=())
+
+    assert judge(UNTRUSTED, post, {}, "post it", Policy()).decision == "ask"
+    assert judge(UNTRUSTED, post, {}, "post it in #general", Policy()).decision == "allow"
+
+
+def test_more_targets_than_can_be_checked_are_asked_about() -> None:
+    words = "mail bob@example.org"
+
+    many = judge(UNTRUSTED, MAIL, {"to": ["bob@example.org"] * 100_000}, words, Policy())
+    long = judge(UNTRUSTED, MAIL, {"to": "bob@example.org" + " " * 10 + "x" * 1_000_000}, words, Policy())
+
+    assert many.reason == "it has too many targets to check each, and untrusted text was read"
+    assert long.decision == "ask"
+
+
+def test_the_fields_of_a_declared_object_are_judged_by_their_own_names() -> None:
+    fields = object_schema({"email": {"type": "string"}, "label": {"type": "string"}}, ["email"])
+    mail = Tool(
+        "exec_mail", "", object_schema({"to": fields}), risk="safe", effect="external", targets=("to",)
+    )
+    words = 'mail bob@example.org as "work"'
+
+    def decide(value: JsonObject) -> str:
+        return judge(UNTRUSTED, mail, {"to": value}, words, Policy()).decision
+
+    assert decide({"email": "bob@example.org", "label": "work"}) == "allow"
+    assert decide({"email": "bob@example.org", "label": "other"}) == "ask"
+    assert decide({"email": "bob@example.org", "bcc": "bob@example.org"}) == "ask"
+
+
+WRITE = Tool(
+    "fs_write",
+    "",
+    object_schema({"path": {"type": "string"}, "text": {"type": "string"}}),
+    risk="safe",
+    effect="local",
+    targets=("path",),
+    reads=(),
+)
+
+
+def test_a_file_that_untrusted_text_chose_is_asked_about() -> None:
+    assert judge(UNTRUSTED, WRITE, {"path": ".bashrc"}, "read http://x", Policy()).why == "target"
+    assert judge(UNTRUSTED, WRITE, {"path": "a.txt"}, "save it in a.txt", Policy()).decision == "allow"
+    assert judge(PRIVATE, WRITE, {"path": ".bashrc"}, "", Policy()).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("path", "decision"),
+    [
+        ("/scratch/a.txt", "allow"),
+        ("/scratch/deep/../a.txt", "allow"),
+        ("/scratch/../home/a.txt", "ask"),
+        ("/scratchy/a.txt", "ask"),
+        ("/scratch", "ask"),
+    ],
+)
+def test_inside_a_scratch_directory_untrusted_text_may_choose_files(path: str, decision: str) -> None:
+    policy = Policy(scratch=("/scratch",))
+
+    assert judge(UNTRUSTED, WRITE, {"path": path}, "", policy).decision == decision
+    send = Tool("exec_send", "", WRITE.parameters, risk="safe", effect="external", targets=("path",))
+    assert judge(UNTRUSTED, send, {"path": path}, "", policy).decision == "ask"
+
+
+def test_rows_of_the_own_store_are_written_without_a_question() -> None:
+    save = Tool("save_knowledge", "", TO, risk="safe", effect="store", reads=())
+
+    assert judge(UNTRUSTED | PRIVATE, save, {"to": "x"}, "", Policy()).decision == "allow"
+
+
+def test_a_question_about_money_says_that_untrusted_text_may_have_chosen_the_payee() -> None:
+    pay = Tool("payment_send", "", TO, risk="safe", effect="money", targets=("to",), reads=())
+    arguments = {"to": "mallory@evil.example"}
+
+    named = judge(UNTRUSTED, pay, arguments, "pay mallory@evil.example", Policy())
+    strange = judge(UNTRUSTED, pay, arguments, "pay the bill", Policy())
+
+    assert named.reason == "it moves money, or does not declare that it does not"
+    assert (
+        strange.reason
+        == f"{named.reason}; 'mallory@evil.example': not your words, and untrusted text was read"
+    )
+
+
+def test_every_target_is_allowed_by_a_star() -> None:
+    policy = Policy(allowed=(Allowed("exec_mail", "*"),))
+
+    assert judge(UNTRUSTED, MAIL, {"to": "anyone"}, "", policy).decision == "allow"
+    assert judge(PRIVATE, MAIL, {"to": "anyone"}, "", policy).decision == "ask"
 
 
 def test_private_content_leaves_only_to_a_sink_that_is_allowed_for_it() -> None:

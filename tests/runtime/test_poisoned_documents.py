@@ -66,7 +66,10 @@ async def test_an_order_in_a_document_does_not_choose_a_receiver(poisoned: Path)
     assert f"{poisoned}/plan.md" in read.label.sources
     (question,) = [event for event in events if isinstance(event, ApprovalRequested)]
     assert question.call.name == "exec_mail"
-    assert question.reason == "'mallory@evil.example': not your words, and untrusted text was read"
+    assert question.reason == (
+        "'mallory@evil.example': not your words, and untrusted text was read; "
+        "private content would leave this machine"
+    )
     assert f"{poisoned}/plan.md" in question.sources
     assert SENT == []
 

@@ -119,7 +119,7 @@ class AllowedTarget(_Section):
     """A receiver that the owner allows."""
 
     tool: Annotated[str, "A tool's name, or a pattern such as payment_*"]
-    target: Annotated[str, "A receiver that you know, exactly as it is written in a call"]
+    target: Annotated[str, "A receiver that you know, exactly as it is written in a call, or * for every one"]
     private: Annotated[bool, "Whether it may also be sent private content"] = False
 
 
@@ -130,6 +130,9 @@ class PolicySettings(_Section):
         tuple[str, ...], "Tools that never run, even with an approval; patterns such as exec*"
     ] = ()
     allow: Annotated[tuple[AllowedTarget, ...], "Receivers that untrusted text may choose as well"] = ()
+    scratch: Annotated[
+        tuple[str, ...], "Directories in which untrusted text may choose the files that are changed"
+    ] = ()
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 

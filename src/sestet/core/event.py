@@ -7,7 +7,7 @@ for good, and a new field has a default.
 from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
-from sestet.core.label import Label
+from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
@@ -50,6 +50,8 @@ class TurnStarted(_Stamped):
 
     kind: ClassVar[Literal["turn_started"]] = "turn_started"
     text: str
+    #: The label of the earlier turns that the root agent is shown.
+    label: Label = CLEAN
 
 
 class MemoryRecalled(_Stamped):

@@ -6,7 +6,9 @@ from typing import NamedTuple
 from sestet.core.record import Record
 from sestet.core.schema import JsonValue
 
+#: Untrusted sources are all kept, up to a bound; the others fill the list up.
 _MOST_SOURCES = 12
+_MOST_UNTRUSTED = 32
 
 
 class Label(Record):
@@ -17,15 +19,29 @@ class Label(Record):
 
     untrusted: bool = False
     private: bool = False
+    #: The sources of untrusted text first.
     sources: tuple[str, ...] = ()
+    #: How many of the sources are only private; the last ones.
+    only_private: int = 0
+
+    @property
+    def untrusted_sources(self) -> tuple[str, ...]:
+        return self.sources[: len(self.sources) - self.only_private] if self.untrusted else ()
 
     def __or__(self, other: "Label") -> "Label":
         if other.adds_nothing_to(self):
             return self
         if self.adds_nothing_to(other):
             return other
-        sources = tuple(dict.fromkeys((*self.sources, *other.sources)))[:_MOST_SOURCES]
-        return Label(self.untrusted or other.untrusted, self.private or other.private, sources)
+        untrusted = _first_and_last((*self.untrusted_sources, *other.untrusted_sources))
+        others = [s for s in dict.fromkeys((*self.sources, *other.sources)) if s not in untrusted]
+        others = others[: max(0, _MOST_SOURCES - len(untrusted))]
+        return Label(
+            self.untrusted or other.untrusted,
+            self.private or other.private,
+            (*untrusted, *others),
+            len(others) if self.untrusted or other.untrusted else 0,
+        )
 
     def adds_nothing_to(self, other: "Label") -> bool:
         """Whether joining this one to the other leaves the other as it is."""
@@ -33,7 +49,14 @@ class Label(Record):
             self.untrusted <= other.untrusted
             and self.private <= other.private
             and all(source in other.sources for source in self.sources)
+            and all(source in other.untrusted_sources for source in self.untrusted_sources)
         )
+
+
+def _first_and_last(sources: tuple[str, ...]) -> tuple[str, ...]:
+    kept = tuple(dict.fromkeys(sources))
+    half = _MOST_UNTRUSTED // 2
+    return kept if len(kept) <= _MOST_UNTRUSTED else (*kept[:half], *kept[-half:])
 
 
 #: The person's own words.
@@ -68,6 +91,11 @@ def stored_label(source: str, labels: Iterable[Label]) -> Label:
 def remote_label(agent: str) -> Label:
     """The label of a remote agent's answer: untrusted."""
     return Label(untrusted=True, sources=(f"the remote agent {agent}",))
+
+
+def error_label(source: str) -> Label:
+    """The label of an error's text: a server or a library outside of Sestet may have written it."""
+    return Label(untrusted=True, sources=(source,))
 
 
 def card_label(agents: Iterable[str]) -> Label:

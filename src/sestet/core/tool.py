@@ -4,6 +4,7 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
+from math import inf, log2
 from typing import (
     Any,
     Literal,
@@ -32,9 +33,13 @@ from sestet.core.schema import (
 
 Risk: TypeAlias = Literal["safe", "guarded", "dangerous"]
 Reads: TypeAlias = Literal["untrusted", "private"]
-Effect: TypeAlias = Literal["none", "local", "external", "money"]
+#: ``store``: it only writes rows of Sestet's own database, and they keep the label of their text.
+Effect: TypeAlias = Literal["none", "store", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 
+#: A fixed result may say as much as one number of everyday size.
+_MOST_BITS = 64
+_BITS_OF_A_FRACTION = 53
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
@@ -52,9 +57,11 @@ class Tool(Record):
     #: Requests with slots, as a person would say them: ``read the file {path}``.
     examples: tuple[str, ...] = ()
     risk: Risk = "dangerous"
+    #: Why a person should think before approving a call, as a clause: ``it deletes a memory for good``.
+    caution: str = ""
     reads: tuple[Reads, ...] = ("untrusted", "private")
     effect: Effect = "money"
-    #: The arguments that choose who receives something.
+    #: The arguments that choose who receives something, or which file or thing is changed.
     targets: tuple[str, ...] = ()
     recovery: Recovery = "unsafe"
     timeout: float = 60.0
@@ -104,6 +111,11 @@ def _problem_of(tool: Tool) -> str:
         return f"timeout must be seconds above 0, got {tool.timeout!r}"
     if tool.recovery == "probe" and tool.probe is None:
         return "recovery 'probe' needs a probe"
+    if tool.fixed_result is not None and _bits(tool.fixed_result) > _MOST_BITS:
+        return (
+            "values that fit its fixed_result could carry text; declare a boolean, a number with minimum and "
+            "maximum, an enum, or a closed object of a few of these"
+        )
     return ""
 
 
@@ -147,6 +159,7 @@ class Declared(TypedDict, total=False):
 
     examples: tuple[str, ...]
     risk: Risk
+    caution: str
     reads: tuple[Reads, ...]
     effect: Effect
     targets: tuple[str, ...]
@@ -184,12 +197,6 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     if not description:
         stripped = ", and 'python -OO' takes it away" if sys.flags.optimize > 1 else ""
         raise DefinitionError(f"tool '{name}' needs a docstring: it is what the model reads{stripped}")
-    fixed = declared.get("fixed_result")
-    if fixed is not None and not _carries_no_text(fixed):
-        raise DefinitionError(
-            f"tool '{name}': values that fit its fixed_result could carry text; declare a boolean, a "
-            "number with minimum and maximum, an enum, or a closed object of these"
-        )
     hints = _hints(name, function)
     needs: list[type] = []
     properties: dict[str, JsonObject] = {}
@@ -218,17 +225,26 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
     return made
 
 
-def _carries_no_text(schema: JsonObject) -> bool:
-    """Whether the tool's author wrote every text that fits this schema."""
+def _bits(schema: JsonObject) -> float:
+    """How much the values of this schema can say, in bits; infinite where a value can hold any text."""
     if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
-        return all(map(_carries_no_text, options))
-    if schema.get("enum") or schema.get("type") in ("boolean", "null"):
-        return True
-    if schema.get("type") in ("integer", "number"):
-        return "minimum" in schema and "maximum" in schema
-    members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
-    closed = schema.get("type") == "object" and schema.get("additionalProperties") is False
-    return closed and all(map(_carries_no_text, members.values()))
+        return max(map(_bits, options)) + log2(len(options))
+    if choices := cast("Sequence[JsonValue]", schema.get("enum", ())):
+        return log2(len(choices))
+    match schema.get("type"):
+        case "null":
+            return 0
+        case "boolean":
+            return 1
+        case "integer" | "number" if "minimum" in schema and "maximum" in schema:
+            lowest, highest = (cast("float", schema[bound]) for bound in ("minimum", "maximum"))
+            # Between any two bounds there are about as many fractions as a double has digits.
+            return log2(max(1, highest - lowest + 1)) if schema["type"] == "integer" else _BITS_OF_A_FRACTION
+        case "object" if schema.get("additionalProperties") is False:
+            members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+            return sum(map(_bits, members.values())) + len(members)
+        case _:
+            return inf
 
 
 def _argument_schema(name: str, argument: str, hint: object, default: object) -> dict[str, JsonValue]:

@@ -8,10 +8,10 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.runtime.gate import Policy, Verdict, asks_every_time, judge
+from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import ToolStep
-from sestet.storage.approvals import ApprovalStore, Question
+from sestet.storage.approvals import ApprovalStore, Basis, Question
 
 
 class Clearance(Record):
@@ -40,7 +40,7 @@ class Gatekeeper(Record):
     policy: Policy
     #: How many seconds a question stays open.
     patience: float
-    #: The label of the remote agents' cards. The orchestrator reads them, so its requests may repeat them.
+    #: The label of the remote agents' cards. The orchestrator reads them, so every request may repeat them.
     cards: Label = CLEAN
 
     def clear(self, step: ToolStep) -> Clearance:
@@ -55,7 +55,7 @@ class Gatekeeper(Record):
         # The answer to this exact call comes before any standing one.
         if question is not None and question.state != "pending":
             return self._decided(step, question)
-        if self._is_granted(step):
+        if self._is_granted(step, verdict):
             if question is not None:
                 self.approvals.overtake(question.id)
             return GO
@@ -68,20 +68,28 @@ class Gatekeeper(Record):
 
     def _judge(self, step: ToolStep) -> Verdict:
         run, tool, call = step
-        # The orchestrator calls only agents that the owner has named, so cards do not count against it.
-        label = run.label if run.agent.tools is None else run.label | self.cards
-        return judge(label, tool, call.arguments, run.turn.user_words, self.policy, run.agent.name)
+        label = self._label(step)
+        # The person's words matter only where others' words have been read.
+        words = run.turn.user_words if label.untrusted else ""
+        return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
+
+    def _label(self, step: ToolStep) -> Label:
+        return step.run.label | self.cards
+
+    def trusts(self, tool: str, target: str) -> bool:
+        """Whether the owner's policy trusts this target of this tool."""
+        return is_allowed(tool, target, self.policy)
 
     def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
-        (run, tool, call), turn = step, step.run.turn
+        (run, _, call), turn = step, step.run.turn
         if not turn.can_ask:
             return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
-        pattern = grant_pattern(tool, call.arguments)
+        basis = self._basis(step, verdict)
         expires_at = time.time() + self.patience
         event = ApprovalRequested(
             run.stamp(), f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at
         )
-        turn.record_with(event, lambda event: self.approvals.ask(event, pattern))
+        turn.record_with(event, lambda event: self.approvals.ask(event, basis))
         turn.waiting_for.append(event.approval_id)
         return Clearance("wait")
 
@@ -105,14 +113,20 @@ class Gatekeeper(Record):
             return verdict.decision == "allow"
         question = self._question(step)
         approved = question is not None and question.state == "used"
-        return approved or self._is_granted(step)
+        return approved or self._is_granted(step, verdict)
 
-    def _is_granted(self, step: ToolStep) -> bool:
+    def _is_granted(self, step: ToolStep, verdict: Verdict) -> bool:
         run, tool, call = step
         if asks_every_time(tool, run.agent.name, self.policy):
             return False
-        pattern = grant_pattern(tool, call.arguments)
-        return self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, pattern)
+        basis = self._basis(step, verdict)
+        return self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, basis)
+
+    def _basis(self, step: ToolStep, verdict: Verdict) -> Basis:
+        """What a standing answer to this question would be bound to."""
+        label = self._label(step)
+        pattern = grant_pattern(step.tool, step.call.arguments)
+        return Basis(pattern, verdict.why, label.untrusted, label.private)
 
     def start(self, step: ToolStep, approval_id: str) -> bool:
         """Write the intent and use up its approval; False when the approval is not for this call."""
@@ -126,7 +140,7 @@ class Gatekeeper(Record):
 
 
 def grant_pattern(tool: Tool, arguments: JsonObject) -> JsonObject:
-    """What a standing answer covers: these targets; for an effect without targets, this exact call."""
+    """What a standing answer covers: these targets; for a tool without targets, these exact arguments."""
     if tool.targets:
         return {name: arguments[name] for name in tool.targets if name in arguments}
-    return {} if tool.effect in ("none", "local") else arguments
+    return arguments

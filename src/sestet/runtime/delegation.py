@@ -6,7 +6,7 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import ToolError
 from sestet.core.label import remote_label
 from sestet.core.message import ToolCall
-from sestet.core.record import Record
+from sestet.core.record import Record, replace
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
@@ -24,6 +24,17 @@ REJECT_TOOL = Tool(
         },
         ["reason"],
     ),
+)
+
+
+#: A delegation to a remote agent as the gate sees it: a tool that sends the request away.
+REMOTE_SINK = Tool(
+    TRANSFER,
+    parameters=object_schema({"agent_name": {"type": "string", "format": "text"}}),
+    risk="guarded",
+    effect="external",
+    targets=("agent_name",),
+    caution="the request would go to another machine",
 )
 
 
@@ -127,13 +138,9 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     """Send the request, and nothing else, if the gate allows it. The answer is untrusted."""
     turn, agent = run.turn, transfer.agent
     assert agent.remote is not None  # the caller checks this
-    sink = Tool(
-        f"remote_{agent.name}",
-        parameters=object_schema({"agent_name": {"type": "string"}}),
-        risk="safe",
-        effect="external",
-        targets=("agent_name",),
-    )
+    sink = replace(REMOTE_SINK, name=f"remote_{agent.name}")
+    if gatekeeper.trusts(sink.name, agent.name):
+        sink = replace(sink, risk="safe", caution="")
     if transfer.call.id in turn.replay.intents:
         return Outcome("failed", agent.name, cause=say("in_doubt", tool=sink.name))
     # The orchestrator wrote the request, so the gate judges by what the orchestrator has read.

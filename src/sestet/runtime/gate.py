@@ -3,15 +3,19 @@
 Text that did not come from the person never chooses who receives data, money or a command.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import os.path
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from sestet.core.label import Label
 from sestet.core.record import Record
-from sestet.core.schema import JsonObject, JsonValue
+from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
+from sestet.runtime.targets import Target, Targets, find_targets
+
+#: The rule that a question comes from; a standing answer is bound to it.
+Why: TypeAlias = Literal["", "policy", "money", "target", "private", "risk", "small_model"]
 
 
 class Verdict(Record):
@@ -19,12 +23,14 @@ class Verdict(Record):
     reason: str = ""
     #: The sources of the text that made the question necessary.
     sources: tuple[str, ...] = ()
+    why: Why = ""
 
 
 class Allowed(Record):
     """A target that the owner trusts for these tools; with ``private``, also with private data."""
 
     tool: str
+    #: The exact value of a call, or ``*`` for every one.
     target: str
     private: bool = False
 
@@ -36,11 +42,14 @@ class Policy(Record):
     allowed: tuple[Allowed, ...] = ()
     #: Agents with a small model: the person is asked before every change they make.
     careful: frozenset[str] = frozenset()
+    #: Directories in which untrusted text may choose the files.
+    scratch: tuple[str, ...] = ()
 
 
 ALLOW = Verdict("allow")
 #: How many targets a reason names, and how many characters of each.
 _MOST_NAMED, _LONGEST_NAMED = 3, 100
+_LEAVES = "private content would leave this machine"
 
 
 def judge(
@@ -48,22 +57,28 @@ def judge(
 ) -> Verdict:
     """Decide about one call by what the agent has read and what the person has written."""
     if any(_blocks(pattern, tool.name) for pattern in policy.blocked):
-        return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy")
+        return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy", why="policy")
+    strange = ""
+    if tool.effect in ("local", "external", "money") and (label.untrusted or label.private):
+        targets = find_targets(tool, arguments)
+        strange = _strangers(tool, targets, user_words, policy) if label.untrusted else ""
+        leaves = tool.effect == "external" and label.private and not _may_be_private(tool, targets, policy)
+        if tool.effect != "money" and strange:
+            return _ask("target", label, tool.caution, strange, _LEAVES if leaves else "")
+        if leaves:
+            return _ask("private", label, tool.caution, _LEAVES)
     if tool.effect == "money":
-        return Verdict("ask", "it moves money, or does not declare that it does not", label.sources)
-    if tool.effect == "external":
-        targets = tuple(target_values(tool, arguments))
-        if label.untrusted and (strange := _strangers(tool, targets, user_words, policy)):
-            return Verdict(
-                "ask", f"{_named(strange)}: not your words, and untrusted text was read", label.sources
-            )
-        if label.private and not _allowed_for_private(tool, targets, policy):
-            return Verdict("ask", "private content would leave this machine", label.sources)
+        moves = tool.caution or "it moves money, or does not declare that it does not"
+        return _ask("money", label, moves, strange)
     if tool.risk != "safe":
-        return Verdict("ask", f"it is {tool.risk}", label.sources)
+        return _ask("risk", label, tool.caution or f"it is {tool.risk}")
     if asks_every_time(tool, agent, policy):
-        return Verdict("ask", "it changes something, and a small local model chose it", label.sources)
+        return _ask("small_model", label, "it changes something, and a small local model chose it")
     return ALLOW
+
+
+def _ask(why: Why, label: Label, *reasons: str) -> Verdict:
+    return Verdict("ask", "; ".join(filter(None, reasons)), label.sources, why)
 
 
 def _blocks(pattern: str, name: str) -> bool:
@@ -76,43 +91,52 @@ def asks_every_time(tool: Tool, agent: str, policy: Policy) -> bool:
     return tool.effect == "money" or (tool.effect != "none" and agent in policy.careful)
 
 
-def target_values(tool: Tool, arguments: JsonObject) -> Iterator[str]:
-    """The values that choose a receiver; without declared targets, every argument counts as a target."""
-    chosen = arguments if not tool.targets else {n: arguments[n] for n in tool.targets if n in arguments}
-    for value in chosen.values():
-        yield from _leaves(value)
+def is_allowed(tool: str, target: str, policy: Policy) -> bool:
+    """Whether the owner's policy trusts this target of this tool."""
+    return any(entry.target in (target, "*") for entry in policy.allowed if fnmatchcase(tool, entry.tool))
 
 
-def _strangers(tool: Tool, targets: Sequence[str], user_words: str, policy: Policy) -> list[str]:
-    known = [allowed.target for allowed in policy.allowed if fnmatchcase(tool.name, allowed.tool)]
-    return [value for value in targets if value not in known and not stands_in(value, user_words)]
+def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) -> str:
+    """Why untrusted text may have chosen the targets; empty if the person or the owner named all of them."""
+    read = "and untrusted text was read"
+    if targets.too_many:
+        return f"it has too many targets to check each, {read}"
+    if targets.unknown:
+        return f"{_named(targets.unknown)}: does not say whom or what it is for, {read}"
+    # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
+    from sestet.runtime.mentions import mentions_in
+
+    mentions = mentions_in(user_words)
+    strange = [
+        target.value
+        for target in targets.known
+        if not is_allowed(tool.name, target.value, policy)
+        and not mentions.name(target.value, target.kind)
+        and not _is_scratch(tool, target, policy)
+    ]
+    return f"{_named([repr(_short(value)) for value in strange])}: not your words, {read}" if strange else ""
+
+
+def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
+    """Whether the file lies in a directory where untrusted text may choose. The tool refuses links itself."""
+    if tool.effect != "local" or target.kind != "path" or not policy.scratch:
+        return False
+    path = os.path.abspath(os.path.expanduser(target.value))
+    return any(path.startswith(f"{place.rstrip('/')}/") for place in policy.scratch)
 
 
 def _named(values: Sequence[str]) -> str:
-    """The first few values, shortened: the question itself shows all arguments."""
-    shown = [repr(v if len(v) <= _LONGEST_NAMED else f"{v[:_LONGEST_NAMED]}…") for v in values[:_MOST_NAMED]]
+    """The first few values: the question itself shows all arguments."""
     more = [f"{len(values) - _MOST_NAMED} more"] if len(values) > _MOST_NAMED else []
-    return ", ".join((*shown, *more))
+    return ", ".join((*values[:_MOST_NAMED], *more))
 
 
-def _allowed_for_private(tool: Tool, targets: Sequence[str], policy: Policy) -> bool:
-    known = {a.target for a in policy.allowed if a.private and fnmatchcase(tool.name, a.tool)}
-    return bool(targets) and known.issuperset(targets)
+def _short(value: str) -> str:
+    return value if len(value) <= _LONGEST_NAMED else f"{value[:_LONGEST_NAMED]}…"
 
 
-def stands_in(value: str, words: str) -> bool:
-    """Whether the words contain the value as a whole, not as a part of something longer."""
-    edges = rf"(?<![\w@.+-]){re.escape(value.strip())}(?![\w@+-]|\.\w)"
-    return re.search(edges, words) is not None
-
-
-def _leaves(value: JsonValue) -> Iterator[str]:
-    if isinstance(value, Mapping):
-        for name, item in value.items():
-            yield name
-            yield from _leaves(item)
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for item in value:
-            yield from _leaves(item)
-    elif value is not None and not isinstance(value, bool) and str(value).strip():
-        yield str(value)
+def _may_be_private(tool: Tool, targets: Targets, policy: Policy) -> bool:
+    if targets.unknown or targets.too_many:
+        return False
+    private = Policy(allowed=tuple(entry for entry in policy.allowed if entry.private))
+    return all(is_allowed(tool.name, target.value, private) for target in targets.known)

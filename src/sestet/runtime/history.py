@@ -46,16 +46,17 @@ class Conversation(Record):
     turns: tuple[PastTurn, ...] = ()
     messages: tuple[Message, ...] = ()
     label: Label = CLEAN
-    user_words: str = ""
+    #: The person's last message.
+    last_text: str = ""
     size: int = 0
 
     def then(self, turn: PastTurn) -> "Conversation":
-        words = (message.text for message in turn.messages if isinstance(message, UserMessage))
+        texts = [message.text for message in turn.messages if isinstance(message, UserMessage)]
         return Conversation(
             (*self.turns, turn),
             self.messages + turn.messages,
             self.label | turn.label,
-            "\n".join((self.user_words, *words)),
+            texts[-1] if texts else self.last_text,
             self.size + turn.size,
         )
 

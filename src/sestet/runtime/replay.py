@@ -21,6 +21,7 @@ from sestet.core.event import (
     ToolFinished,
     TurnStarted,
 )
+from sestet.core.label import CLEAN
 
 
 class Replay:
@@ -28,6 +29,8 @@ class Replay:
 
     def __init__(self) -> None:
         self.text = ""
+        #: The label that the turn started with.
+        self.label = CLEAN
         self.recalled: MemoryRecalled | None = None
         self.routed: RequestRouted | None = None
         self.last_seq = 0
@@ -82,7 +85,7 @@ def replay(events: Iterable[Event]) -> Replay:
         found.last_seq = max(found.last_seq, event.seq)
         match event:
             case TurnStarted():
-                found.text = event.text
+                found.text, found.label = event.text, event.label
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

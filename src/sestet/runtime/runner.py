@@ -24,7 +24,7 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
 from sestet.runtime.fast_route import FastRoute, routed_call
-from sestet.runtime.history import History
+from sestet.runtime.history import Conversation, History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
 from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
@@ -94,9 +94,10 @@ class Runner:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self._locks.hold(session_id):
             turn = Turn(plan(), self._journal, self._limits)
+            past = self._history.before(session_id, turn.number)
             stamp = turn.stamp("user")
-            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text))
-            task = asyncio.create_task(self._conduct(turn))
+            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text, past.label))
+            task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
             self._running[turn.session_id] = (turn, task)
             try:
@@ -157,11 +158,11 @@ class Runner:
         turn.stopped.add(delegation_id)
         return task.cancel()
 
-    async def _conduct(self, turn: Turn) -> None:
+    async def _conduct(self, turn: Turn, past: Conversation) -> None:
         """The work of one turn, to exactly one of its ends."""
         root, run = self._root.name, None
         try:
-            run = self._open_conversation(turn)
+            run = self._open_conversation(turn, past)
             async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = self._end_of(turn, run, outcome)
@@ -192,12 +193,14 @@ class Runner:
                 turn.record(self._failed_on(turn, error, _UNKNOWN))
         turn.close()
 
-    def _open_conversation(self, turn: Turn) -> AgentRun:
-        past = self._history.before(turn.session_id, turn.number)
-        turn.user_words = f"{past.user_words}\n{turn.text}"
+    def _open_conversation(self, turn: Turn, past: Conversation) -> AgentRun:
+        turn.previous_text = past.last_text
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
-        label = past.label | recalled.label if recalled else past.label
+        # A resumed turn may be shown less of the past than the replies that are replayed had read.
+        label = past.label | turn.replay.label
+        if recalled:
+            label |= recalled.label
         messages = [*past.messages, *memory, UserMessage(turn.text)]
         return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
 

@@ -9,6 +9,7 @@ from typing import Literal
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted
+from sestet.core.label import error_label
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
@@ -56,6 +57,7 @@ class Steps:
                 reply = await self._ask(run)
             return outcome
         except ModelError as error:
+            run.label |= error_label(f"an error of the model of {run.agent.name}")
             return Outcome("failed", run.agent.name, cause=f"the model failed: {error}")
         except LimitError as error:
             return Outcome("over_budget", run.agent.name, cause=str(error))

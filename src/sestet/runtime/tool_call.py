@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError, told
 from sestet.core.event import ToolFinished
-from sestet.core.label import CLEAN, Label, Labelled
+from sestet.core.label import CLEAN, Label, Labelled, error_label
 from sestet.core.message import ToolCall, ToolMessage, whole
 from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
@@ -188,6 +188,8 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         text, took = _as_text(value), _since(started)
         return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
     except ToolError as error:
+        # The author of the tool may have passed on what a server said.
+        label |= error_label(f"an error of {tool.name}")
         return ToolResult("error", whole(str(error)), _since(started), label)
     # A library may raise anything, even SystemExit.
     except BaseException as error:
@@ -198,6 +200,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         else:
             _log.exception("the tool '%s' raised", tool.name)
             text = whole(f"'{tool.name}' failed: {told(error)}")
+            label |= error_label(f"an error of {tool.name}")
         return ToolResult("error", text, _since(started), label)
 
 

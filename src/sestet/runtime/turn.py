@@ -84,8 +84,8 @@ class Turn:
         self.limits = limits
         self.resumed = bool(plan.id)
         self.replay = plan.replay
-        #: What the person wrote in the turns that the root agent is shown, this one included.
-        self.user_words = plan.text
+        #: The person's message before this one, as far as the root agent is shown it.
+        self.previous_text = ""
         self.rounds = 0
         self.usage = Usage()
         #: Agents that rejected a request; this turn asks them no more.
@@ -109,6 +109,15 @@ class Turn:
         self._unwritten = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
+
+    @property
+    def user_words(self) -> str:
+        """The person's words that can name a target of a call."""
+        if not self.previous_text:
+            return self.text
+        from sestet.runtime.mentions import words_that_count
+
+        return words_that_count(self.text, self.previous_text)
 
     def stamp(self, author: str, delegation_id: str = "") -> Stamp:
         self._seq += 1

@@ -19,6 +19,15 @@ ApprovalState: TypeAlias = Literal["pending", "approved", "denied", "used"]
 _STATES: dict[Decision, ApprovalState] = {"approve": "approved", "deny": "denied"}
 
 
+class Basis(Record):
+    """What a standing answer is bound to: the targets, the rule that asked, and what had been read."""
+
+    pattern: JsonObject
+    why: str
+    untrusted: bool
+    private: bool
+
+
 class Question(Record):
     """A tool call that waits for a decision, or has one."""
 
@@ -37,10 +46,14 @@ class Question(Record):
     asked_at: float
     expires_at: float
     scope: Scope
+    #: The rule of the gate that asked, and the label of the context; a standing grant is bound to them too.
+    why: str
+    untrusted: int
+    private: int
 
 
 class Grant(Record):
-    """A standing grant: this agent may call this tool with these targets."""
+    """A standing grant: this agent may call this tool with these targets, for this reason."""
 
     id: int
     agent: str
@@ -49,6 +62,10 @@ class Grant(Record):
     #: Empty: the grant holds in every session.
     session_id: str
     granted_at: float
+    #: The rule of the gate that it answers, and the most that the context may have read.
+    why: str
+    untrusted: int
+    private: int
 
 
 class ApprovalStore:
@@ -58,14 +75,14 @@ class ApprovalStore:
         self._database = database
         self._journal = journal
 
-    def ask(self, event: ApprovalRequested, pattern: JsonObject) -> bool:
+    def ask(self, event: ApprovalRequested, basis: Basis) -> bool:
         """Write the question with its event: both are stored, or neither."""
-        return self._journal.append(event, together_with=lambda: self._insert(event, pattern))
+        return self._journal.append(event, together_with=lambda: self._insert(event, basis))
 
-    def _insert(self, event: ApprovalRequested, pattern: JsonObject) -> bool:
+    def _insert(self, event: ApprovalRequested, basis: Basis) -> bool:
         stamp, call = event.stamp, event.call
         cursor = self._database.execute(
-            "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once')",
+            "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once', ?, ?, ?)",
             (
                 event.approval_id,
                 stamp.session_id,
@@ -73,12 +90,15 @@ class ApprovalStore:
                 stamp.author,
                 call.name,
                 canonical(call.arguments),
-                canonical(pattern),
+                canonical(basis.pattern),
                 call_digest(stamp.session_id, call.name, call.arguments),
                 event.reason,
                 json.dumps(event.sources),
                 stamp.at,
                 event.expires_at,
+                basis.why,
+                basis.untrusted,
+                basis.private,
             ),
         )
         return cursor.rowcount == 1
@@ -144,12 +164,16 @@ class ApprovalStore:
             "UPDATE approvals SET state = 'used' WHERE id = ? AND state = 'pending'", (approval_id,)
         )
 
-    def is_granted(self, session_id: str, agent: str, tool: str, pattern: JsonObject) -> bool:
-        """Whether a standing grant covers this call."""
+    def is_granted(self, session_id: str, agent: str, tool: str, basis: Basis) -> bool:
+        """Whether a standing grant covers this call: given for this reason, after no less had been read."""
         row = self._database.execute(
             """SELECT 1 FROM grants
-               WHERE agent = ? AND tool = ? AND pattern = ? AND session_id IN ('', ?) LIMIT 1""",
-            (agent, tool, canonical(pattern), session_id),
+               WHERE agent = ? AND tool = ? AND pattern = ? AND session_id IN ('', ?)
+                   AND why = ? AND untrusted >= ? AND private >= ? LIMIT 1""",
+            (
+                *(agent, tool, canonical(basis.pattern), session_id),
+                *(basis.why, basis.untrusted, basis.private),
+            ),
         ).fetchone()
         return row is not None
 
@@ -163,8 +187,12 @@ class ApprovalStore:
     def _grant(self, question: Question, scope: Scope, now: float) -> None:
         session_id = question.session_id if scope == "session" else ""
         self._database.execute(
-            "INSERT INTO grants (agent, tool, pattern, session_id, granted_at) VALUES (?, ?, ?, ?, ?)",
-            (question.agent, question.tool, question.pattern, session_id, now),
+            """INSERT INTO grants (agent, tool, pattern, session_id, granted_at, why, untrusted, private)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
+            (
+                *(question.agent, question.tool, question.pattern, session_id, now),
+                *(question.why, question.untrusted, question.private),
+            ),
         )
 
 

@@ -35,7 +35,7 @@ _TITLE_LENGTH = 60
 _NEVER = 2**62
 _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 #: The kinds of event that had no label in earlier versions, and the label that such a row gets: the worst.
-_LABELLED_LATER = (ToolFinished.kind, TurnFailed.kind)
+_LABELLED_LATER = (TurnStarted.kind, ToolFinished.kind, TurnFailed.kind)
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: The state that a turn is in after an event.

@@ -82,7 +82,7 @@ CREATE TABLE approvals (
         asked_at REAL NOT NULL,
         expires_at REAL NOT NULL,
         scope TEXT NOT NULL CHECK (scope IN ('once', 'session', 'always'))
-    ) STRICT;
+    , why TEXT NOT NULL DEFAULT 'risk', untrusted INTEGER NOT NULL DEFAULT 0, private INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX approvals_by_state ON approvals (state, expires_at);
 CREATE TABLE grants (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -91,7 +91,7 @@ CREATE TABLE grants (
         pattern TEXT NOT NULL,
         session_id TEXT NOT NULL,
         granted_at REAL NOT NULL
-    ) STRICT;
+    , why TEXT NOT NULL DEFAULT 'risk', untrusted INTEGER NOT NULL DEFAULT 0, private INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE INDEX grants_by_tool ON grants (agent, tool);
 CREATE INDEX turns_by_state ON turns (state) WHERE state IN ('running', 'paused');
 CREATE TABLE passages (

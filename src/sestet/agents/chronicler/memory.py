@@ -22,7 +22,7 @@ _ID = "Its id, such as m3"
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # The fact is its own key: a known fact is not stored again.
     recovery="keyed",
     examples=(
@@ -107,7 +107,7 @@ async def memory_recall(
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # The new fact is its own key, as in memory_remember.
     recovery="keyed",
     examples=(
@@ -147,9 +147,10 @@ async def memory_update(
 @tool(
     # It cannot be undone, so a person approves the exact words first.
     risk="guarded",
+    caution="it deletes a memory for good",
     # If no fact has these words, the error shows similar facts.
     reads=("untrusted", "private"),
-    effect="local",
+    effect="store",
     # A second call finds no such fact and says so.
     recovery="keyed",
     examples=(

@@ -85,7 +85,7 @@ async def memory_list_reflections(
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # The same event in the same turn is the same observation.
     recovery="keyed",
     examples=(
@@ -117,7 +117,7 @@ async def observe_event(
 @tool(
     risk="safe",
     reads=("untrusted", "private"),
-    effect="local",
+    effect="store",
     recovery="keyed",
     examples=(
         "reflect on observations {observations}: {summary}",

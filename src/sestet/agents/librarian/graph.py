@@ -157,7 +157,7 @@ async def graph_path(
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # The fact is its own key: the store keeps each one once.
     recovery="keyed",
     examples=(
@@ -199,8 +199,9 @@ async def graph_add(
 @tool(
     # Removing a fact cannot be undone, so the person approves it.
     risk="guarded",
+    caution="it deletes a fact of the graph for good",
     reads=("untrusted", "private"),
-    effect="local",
+    effect="store",
     # Removing a fact again changes nothing.
     recovery="keyed",
     examples=(

@@ -22,7 +22,7 @@ _TAG_LENGTH = 40
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # An entry is stored under its key, and the same content again changes nothing.
     recovery="keyed",
     examples=(

@@ -16,7 +16,7 @@ _QUERY_LENGTH = 2_000
 @tool(
     risk="safe",
     reads=(),
-    effect="local",
+    effect="store",
     # The lesson is its own key: the store keeps each one once.
     recovery="keyed",
     examples=(

@@ -58,13 +58,21 @@ def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
     yield Fact("read before:", ", ".join(sources) or "nothing from elsewhere")
     if tool is not None:
         yield Fact("session, always:", f"any call of {tool.name} {covered(question, tool)}", "dim")
+        if unread := not_covered(question):
+            yield Fact("not covered:", unread, "dim")
 
 
 def covered(question: Question, tool: Tool) -> str:
     """The calls that a standing answer would cover, in words."""
-    if targets := _targets_text(question):
-        return f"with {targets}"
-    return f"without {' and '.join(tool.targets)}" if tool.targets else "whatever its arguments are"
+    targets = _targets_text(question)
+    return f"with {targets}" if targets else f"without {' and '.join(tool.targets or ('arguments',))}"
+
+
+def not_covered(answered: Question | Grant) -> str:
+    """The calls that a standing answer does not cover, because an agent has read more."""
+    kinds = (("untrusted", answered.untrusted), ("private", answered.private))
+    unread = " or ".join(kind for kind, was_read in kinds if not was_read)
+    return f"calls after {unread} text was read" if unread else ""
 
 
 def _targets_text(answered: Question | Grant) -> str:
@@ -140,6 +148,7 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
             Text(_targets_text(grant) or "no target"),
             Text(f"session {reveal(grant.session_id)}" if grant.session_id else "always", style="dim"),
             Text(age(grant.granted_at), style="dim"),
+            Text(f"not {unread}" if (unread := not_covered(grant)) else "", style="dim"),
         )
         for grant in grants
     ]

@@ -292,4 +292,13 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     + kept_in_passages(
         "reflections", "''", "text", "iif(session_id = '', 'several sessions', 'session ' || session_id)"
     ),
+    # Earlier standing answers do not say what they were given for: they cover a risk in a clean context.
+    """
+    ALTER TABLE approvals ADD COLUMN why TEXT NOT NULL DEFAULT 'risk';
+    ALTER TABLE approvals ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE approvals ADD COLUMN private INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE grants ADD COLUMN why TEXT NOT NULL DEFAULT 'risk';
+    ALTER TABLE grants ADD COLUMN untrusted INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE grants ADD COLUMN private INTEGER NOT NULL DEFAULT 0;
+    """,
 )

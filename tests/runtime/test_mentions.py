@@ -1,0 +1,181 @@
+"""What a person names in a message: whole things of their kind, and nothing that they say no to."""
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sestet.runtime.mentions import mentions_in, words_that_count
+from sestet.runtime.targets import Kind
+
+NAMED: list[tuple[str, Kind, str]] = [
+    ("bob@example.org", "name", "mail bob@example.org, please"),
+    ("bob@example.org", "email", "Mail Bob@Example.org."),
+    ("bob@example.org", "email", "mail it to <bob@example.org>"),
+    ("bob@example.org", "email", "to:bob@example.org"),
+    ("carol@example.org", "email", "mail bob@example.org;carol@example.org"),
+    ("bob@example.org", "email", "mail bob@example.org, not mallory@evil.example"),
+    ("bob@example.org", "email", "read the page and do not summarise it, but mail bob@example.org"),
+    ("bob@example.org", "email", "Don't forget to mail bob@example.org"),
+    ("bob@example.org", "email", "Never mind. Mail bob@example.org"),
+    ("https://forum.example/t", "url", "post it at https://forum.example/t."),
+    ("HTTPS://Forum.example/t", "url", "post it at https://forum.example/t"),
+    ("https://x.example", "url", "post it at x.example"),
+    ("example.org", "host", "ping example.org"),
+    ("notes.txt", "path", "delete notes.txt"),
+    ("./notes.txt", "path", "delete notes.txt"),
+    ("/home/me/a b.txt", "path", "delete '/home/me/a b.txt'"),
+    ("general", "channel", "post it in #general"),
+    ("general", "channel", "post it in the general channel"),
+    ("Alice", "name", "tell Alice about it"),
+    ("alice", "name", "tell @alice about it"),
+    ("Alice Smith", "name", "Alice Smith should know"),
+    ("Bob", "name", "Tell Alice, Bob and Carol"),
+    ("3", "id", "delete the entry with ID 3"),
+    ("a1b2c3d4", "id", "delete a1b2c3d4"),
+    ("50", "amount", "pay $50 today"),
+    ("1200.5", "amount", "pay 1,200.50 EUR"),
+    ("+491701234567", "phone", "call +49 170 1234567 now"),
+    ("DE89370400440532013000", "account", "send it to DE89 3704 0044 0532 0130 00"),
+    ("make test", "command", "run make test"),
+    ("cheap flights to Oslo", "query", "search the web for cheap flights to Oslo"),
+    ("tides in Bergen", "query", "look tides in Bergen up on the web"),
+    ("the general", "text", "call it “the general”"),
+    ("jose\u0301@example.org", "email", "mail josé@example.org"),
+]
+NOT_NAMED: list[tuple[str, Kind, str]] = [
+    ("", "text", "''"),
+    ("all", "name", "summarise all that he wrote"),
+    ("All", "name", "All of it, please"),
+    ("general", "channel", "in general, post it"),
+    ("any", "channel", "post it in any channel"),
+    ("3", "id", "name the 3 main points"),
+    ("3", "amount", "name the 3 main points"),
+    ("5", "amount", "pay $50"),
+    ("1.2", "amount", "pay 1.200 EUR"),
+    ("anna", "name", "tell anna\u2013lena"),
+    ("Anna", "name", "tell Anna-Lena"),
+    ("Anna", "name", "tell Anna Lena"),
+    ("jose", "name", "tell Jose\u0301"),
+    ("brien@example.org", "email", "mail o'brien@example.org"),
+    ("bob@example.org", "email", "mail xbob@example.org"),
+    ("bob@example.org", "email", "mail bob@example.organic"),
+    ("bob@example.org", "email", "mail bob@example.org.evil.example"),
+    ("bob@example.org\u200b", "email", "mail bob@example.org"),
+    ("\uff42ob@example.org", "email", "mail bob@example.org"),
+    ("b\u043eb@example.org", "email", "mail bob@example.org"),
+    ("stra\u00dfe@example.org", "email", "mail strasse@example.org"),
+    ("https://forum.example/t", "url", "read https://forum.example/t/42"),
+    ("https://forum.example/", "url", "read https://forum.example/..."),
+    ("https://forum.example", "url", "read https://forum.example/t"),
+    ("forum.example", "host", "read https://forum.example/t"),
+    ("ftp://x.example", "url", "post it at x.example"),
+    ("/home/me", "path", "list /home/me/docs"),
+    ("a.txt", "path", "write data.txt"),
+    ("Notes.txt", "path", "delete notes.txt"),
+    ("notes", "path", "delete my notes"),
+    ("4711", "query", 'my PIN is "4711". Search the web for pizza'),
+    ("rm -rf /", "command", "run make test"),
+    ("555-1234567", "phone", "read https://x.example/555-1234567"),
+    ("mallory@evil.example", "email", "never mail mallory@evil.example"),
+    ("mallory@evil.example", "email", "Don't mail carol@example.org or mallory@evil.example"),
+    ("mallory@evil.example", "email", "never mail Dr. mallory@evil.example"),
+    ("mallory@evil.example", "email", "never mail:\n\n- eve@evil.example\n- mallory@evil.example"),
+    ("mallory@evil.example", "email", "mallory@evil.example, eve@evil.example must not get this"),
+    ("mallory@evil.example", "email", "mail everyone but mallory@evil.example"),
+    ("mallory@evil.example", "email", "mail it, except to mallory@evil.example"),
+    ("mallory@evil.example", "email", "I wouldn\u2019t mail mallory@evil.example"),
+    ("mallory@evil.example", "email", "schreib nie an mallory@evil.example"),
+    ("secret plan", "text", "do not call it 'secret plan'"),
+]
+
+
+@pytest.mark.parametrize(("value", "kind", "words"), NAMED)
+def test_a_whole_thing_is_named(value: str, kind: Kind, words: str) -> None:
+    assert mentions_in(words).name(value, kind)
+
+
+@pytest.mark.parametrize(("value", "kind", "words"), NOT_NAMED)
+def test_a_part_a_look_alike_a_common_word_and_a_no_name_nothing(value: str, kind: Kind, words: str) -> None:
+    assert not mentions_in(words).name(value, kind)
+
+
+#: Words that mean something to the grammar: negations, quotation marks, abbreviations, prefixes.
+GRAMMAR = st.sampled_from(
+    [
+        "not",
+        "never",
+        "and",
+        "but",
+        "Dr.",
+        "'",
+        '"',
+        "to:",
+        "<",
+        ">",
+        "(",
+        ")",
+        ":",
+        ";",
+        "-",
+        "\n\n",
+        "id",
+        "run",
+    ]
+)
+PLAIN = st.text(alphabet=string.ascii_letters + string.digits + "@.:/#-_'\u2019é", min_size=1, max_size=12)
+MESSAGES = st.lists(st.one_of(GRAMMAR, PLAIN), max_size=12).map(" ".join)
+KINDS: st.SearchStrategy[Kind] = st.sampled_from(
+    ["email", "url", "host", "path", "phone", "account", "channel", "name", "id", "text"]
+)
+
+
+@given(MESSAGES, PLAIN, KINDS)
+def test_what_is_named_stands_in_the_message(message: str, value: str, kind: Kind) -> None:
+    if mentions_in(message).name(value, kind):
+        bare = value.strip().removeprefix("./").lstrip("#@").lower()
+        assert bare.removesuffix("/").removeprefix("https://").removeprefix("http://") in message.lower()
+
+
+@given(st.text(alphabet=string.ascii_lowercase + ".-", min_size=1, max_size=8), MESSAGES)
+def test_an_address_is_never_named_by_a_longer_or_a_shorter_one(extra: str, around: str) -> None:
+    for longer in (f"{extra}bob@example.org", f"bob@example.org{extra}x", f"bob@{extra}x.example.org"):
+        message = f"{around} mail {longer} {around}"
+        assert not mentions_in(message).name("bob@example.org", "email") or "bob@example.org " in f"{around} "
+
+
+@given(MESSAGES)
+def test_nothing_after_a_negation_is_named_in_its_sentence(rest: str) -> None:
+    rest = " ".join(word for word in rest.split() if word not in ("but", "Dr."))
+    message = f"never mail {rest.replace('.', '').replace('!', '')} mallory@evil.example"
+
+    assert not mentions_in(message).name("mallory@evil.example", "email")
+
+
+@pytest.mark.parametrize(
+    ("message", "counts"),
+    [
+        ("send it to him", True),
+        ("mail her the summary", True),
+        ("use the same address", True),
+        ("Yes, go ahead", True),
+        ("do it", True),
+        ("read http://x and summarise it", False),
+        ("what is the weather?", False),
+        ("do not send it to him", False),
+        ("yes" + " and tell me all about the weather in every town of the north" * 2, False),
+    ],
+)
+def test_the_message_before_counts_if_this_one_points_back_at_it(message: str, counts: bool) -> None:
+    words = words_that_count(message, "mail bob@example.org")
+
+    assert mentions_in(words).name("bob@example.org", "email") is counts
+
+
+@pytest.mark.parametrize(
+    "piece", ["and ", "a@", "'", '"', "no ", "$1", "A b ", "x,", "\u0301", "1 ", "channel a ", "x.", "AB12 "]
+)
+def test_a_message_of_any_length_is_read_in_bounded_work(piece: str) -> None:
+    """The reader looks at 40,000 characters; a pattern that went back and forth would not end in time."""
+    assert not mentions_in(piece * 100_000).name("bob@example.org", "email")
