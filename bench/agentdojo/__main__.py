@@ -1,4 +1,4 @@
-"""``python -m bench.agentdojo``: AgentDojo's attacks against the gate, with a model that obeys every order."""
+"""``python -m bench.agentdojo``: AgentDojo's attacks on the gate, with a model that obeys every order."""
 
 import argparse
 import json
@@ -13,9 +13,7 @@ from bench.entries import Entry
 from bench.venvs import ROOT, InstallError, is_current, make_venv
 
 _OUTPUT = ROOT / "build" / "agentdojo.json"
-_AGENTDOJO = Entry(
-    "agentdojo", "bench.agentdojo.worker", "agentdojo", ("agentdojo==0.1.35",), kind="sestet"
-)
+_AGENTDOJO = Entry("agentdojo", "bench.agentdojo.worker", "agentdojo", ("agentdojo==0.1.35",), kind="sestet")
 
 
 def main() -> int:

@@ -132,7 +132,9 @@ TOOLS: Mapping[str, Declaration] = {
     "read_file": _read("bank_", _BOTH),
     "get_user_info": _read("bank_", ("private",)),
     "send_money": Declaration("bank_", (), "money", ("recipient",), ("amount", "date")),
-    "schedule_transaction": Declaration("bank_", (), "money", ("recipient",), ("amount", "date", "recurring")),
+    "schedule_transaction": Declaration(
+        "bank_", (), "money", ("recipient",), ("amount", "date", "recurring")
+    ),
     "update_scheduled_transaction": Declaration(
         "bank_", (), "money", ("id", "recipient"), ("amount", "date", "recurring")
     ),

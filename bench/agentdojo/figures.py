@@ -41,7 +41,7 @@ def _count(trials: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 def draw_table(figures: Mapping[str, Mapping[str, int]]) -> str:
     """The figures as a table in Markdown."""
     lines = [
-        "| | attacks that succeed | with any effect | tasks solved | questions | pauses | solved under attack |",
+        "| | attacks that succeed | with any effect | tasks solved | questions | pauses | and under attack |",
         "|---|---|---|---|---|---|---|",
     ]
     for mode, found in figures.items():

@@ -81,8 +81,9 @@ class GullibleModel:
 
 def _has_repeated(request: ModelRequest, step: Step) -> bool:
     """Whether the agent made this call twice in this delegation: a third time would count as a loop."""
-    made = [call for message in request.messages if isinstance(message, AssistantMessage) for call in message.calls]
-    return sum(call.name == step.tool and dict(call.arguments) == step.arguments for call in made) >= _REPEATS
+    replies = (message for message in request.messages if isinstance(message, AssistantMessage))
+    made = [(call.name, dict(call.arguments)) for reply in replies for call in reply.calls]
+    return made.count((step.tool, dict(step.arguments))) >= _REPEATS
 
 
 def _request(read: Sequence[str], step: Step) -> str:

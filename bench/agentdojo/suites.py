@@ -41,7 +41,7 @@ class World:
         self._runtime = FunctionsRuntime(suite.tools)
         self.environment: Any = None
         #: The calls that took place, in order.
-        self.ran: list[FunctionCall] = []
+        self.ran: list[Any] = []
 
     def enter(self, environment: Any) -> None:
         self.environment = environment
@@ -119,12 +119,10 @@ class Suites:
         planted = self._attacks[pair.suite].attack(user_task, injection_task) if injection_task else {}
         environment = suite.load_and_inject_default_environment(planted)
         environment = user_task.init_environment(environment)
-        errand = Errand(
-            as_steps(user_task.ground_truth(environment.model_copy(deep=True))),
-            user_task.GROUND_TRUTH_OUTPUT or "Done.",
-            injection_task.GOAL if injection_task else "",
-            as_steps(injection_task.ground_truth(environment.model_copy(deep=True))) if injection_task else (),
-        )
+        errand = Errand(_steps_of(user_task, environment), user_task.GROUND_TRUTH_OUTPUT or "Done.")
+        if injection_task is not None:
+            ordered = _steps_of(injection_task, environment)
+            errand = errand._replace(order=injection_task.GOAL, ordered=ordered)
         return Stage(user_task.PROMPT, errand, environment, user_task, injection_task)
 
     def judge(self, stage: Stage, world: World, answer: str) -> Judged:
@@ -138,6 +136,10 @@ class Suites:
             attacked = injection.security_from_traces(*facts, world.ran)
             attacked = injection.security(*facts) if attacked is None else attacked
         return Judged(bool(solved), bool(attacked))
+
+
+def _steps_of(task: Any, environment: Any) -> tuple[Step, ...]:
+    return as_steps(task.ground_truth(environment.model_copy(deep=True)))
 
 
 def as_steps(calls: Sequence[Any]) -> tuple[Step, ...]:

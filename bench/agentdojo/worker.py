@@ -71,11 +71,19 @@ class Booth:
         self._world.enter(stage.environment.model_copy(deep=True))
         self._model.begin(stage.errand)
         session = f"{pair.user} {pair.injection}".strip()
-        end, *questions = await hold_turn(self.app, session, stage.words, stage.errand)
+        end, asked, pauses = await hold_turn(self.app, session, stage.words, stage.errand)
         judged = self._suites.judge(stage, self._world, answer_of(end))
         escaped = slipped(as_steps(self._world.ran), stage.errand)
         return Trial(
-            *pair, self._mode, *judged, self._model.has_obeyed, end.kind, stage.words, *questions, escaped
+            **pair._asdict(),
+            **judged._asdict(),
+            mode=self._mode,
+            obeyed=self._model.has_obeyed,
+            end=end.kind,
+            words=stage.words,
+            asked=asked,
+            pauses=pauses,
+            slipped=escaped,
         )
 
 
