@@ -196,8 +196,8 @@ async def test_what_is_read_has_the_labels_of_its_rows_and_is_private(
     assert await label_of(memory_recall, recall, query="tea") == Label(
         private=True, sources=("memory_recall of agent",)
     )
-    assert await label_of(memory_recall, recall, query="coffee") == Label(
-        True, True, ("memory_recall of agent", "browser_read of navigator")
+    assert await label_of(memory_recall, recall, query="coffee") == STRANGE | Label(
+        private=True, sources=("memory_recall of agent",)
     )
     assert await label_of(memory_recall, recall, query="boat") == CLEAN
     assert (await label_of(memory_list_observations, observations)).untrusted

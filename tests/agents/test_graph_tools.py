@@ -193,7 +193,7 @@ async def test_an_answer_carries_the_labels_of_the_facts_in_it_and_no_others(gra
         return answer.label
 
     clean = Label(private=True, sources=("the graph",))
-    both = Label(untrusted=True, private=True, sources=("the graph", "a page"))
+    both = STRANGE | clean
     assert await label(graph_query, subject="a") == clean
     assert await label(graph_query, predicate="to") == both
     assert await label(graph_traverse, start_node="a", max_depth=1) == clean

@@ -92,7 +92,7 @@ async def test_what_is_read_has_the_label_it_was_stored_with(database: Database)
     ):
         assert await label_of(tool, store, query="mine") == Label(private=True, sources=(shelf,))
         theirs = await label_of(tool, store, query="theirs")
-        assert theirs == Label(untrusted=True, private=True, sources=(shelf, *PAGE.sources))
+        assert theirs == PAGE | Label(private=True, sources=(shelf,))
         assert await label_of(tool, store, query="mine or theirs") == theirs
         assert await label_of(tool, store, query="nothing") == Label()
 

@@ -77,10 +77,10 @@ class Server:
                 await asyncio.gather(*self._state.tasks, self.has_no_connection())
 
 
-def card_of(url: str, *, binding: str = "JSONRPC", version: str = "1.0") -> AgentCard:
+def card_of(url: str, *, binding: str = "JSONRPC", version: str = "1.0", description: str = "") -> AgentCard:
     return AgentCard(
         name="Weather Office",
-        description="Knows the weather of every town.",
+        description=description or "Knows the weather of every town.",
         version="1",
         supported_interfaces=[AgentInterface(url=url, protocol_binding=binding, protocol_version=version)],
         capabilities=AgentCapabilities(streaming=False),
@@ -115,13 +115,13 @@ class Agent(AgentExecutor):
 
 @asynccontextmanager
 async def running_agent(
-    agent: Agent, *, binding: str = "JSONRPC", version: str = "1.0", prefix: str = ""
+    agent: Agent, *, binding: str = "JSONRPC", version: str = "1.0", prefix: str = "", description: str = ""
 ) -> AsyncGenerator[Server]:
     """An A2A server; ``prefix`` is the path below which its card and its addresses lie."""
     listener, url = _listen()
     server = Server(f"{url}{prefix}")
     rest = "/rest" if binding == "HTTP+JSON" else ""
-    card = card_of(f"{server.url}{rest}", binding=binding, version=version)
+    card = card_of(f"{server.url}{rest}", binding=binding, version=version, description=description)
     handler = DefaultRequestHandler(agent, InMemoryTaskStore(), card)
     routes = [
         *create_agent_card_routes(card, card_url=f"{prefix}/.well-known/agent-card.json"),

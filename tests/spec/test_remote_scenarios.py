@@ -26,7 +26,9 @@ async def weather() -> AsyncIterator[Server]:
 
 
 def _settings(url: str) -> dict[str, object]:
-    return {"a2a": {"enabled": True, "remoteAgents": [{"name": "weather", "url": url}]}}
+    allowed = {"tool": "remote_weather", "target": "weather"}
+    a2a = {"enabled": True, "remoteAgents": [{"name": "weather", "url": url}]}
+    return {"a2a": a2a, "policy": {"allow": [allowed]}}
 
 
 def _delegate(agent_name: str, request: str) -> sestet.ToolCall:

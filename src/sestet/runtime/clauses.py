@@ -16,9 +16,9 @@ _EXEMPT = re.compile(
 _BOUNDARY = r"(?P<boundary>(?:[,(:;]|(?<!\S)(?:and|but|then))\s*(?:(?:and|but|please|do|then)\s+){0,3})?"
 _NEGATION = re.compile(
     _BOUNDARY
-    + r"(?<!\w)(?:not|no(?!\.)|never|none|nobody|neither|nor|without|except|excluding|exclude|avoid|skip"
-    r"|ignore|cannot|dont|doesnt|stop|forbid|forbidden|ban|block|refuse|instead of|rather than|other than"
-    r"|apart from|(?:any|every|no)(?:one|body|thing)? but|all but|\w+n't"
+    + r"(?<!\w)(?:not|no(?!\.)|never|none|nobody|nothing|nowhere|neither|nor|without|except|excluding|exclude"
+    r"|avoid|skip|ignore|cannot|dont|doesnt|stop|forbid|forbidden|ban|block|refuse|instead of|rather than"
+    r"|other than|apart from|(?:any|every|no)(?:one|body|thing)? but|all but|\w+n't"
     r"|nicht|kein\w*|nie|niemals|ohne|außer|pas|jamais|sans|sauf|nunca|sin|excepto|non|não|sem"
     r"|ikke|aldri|inte|aldrig|niet|geen|nooit|zonder)(?![\w-])"
 )

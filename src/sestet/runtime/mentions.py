@@ -19,6 +19,7 @@ from sestet.runtime.shapes import (
     is_host,
     is_path,
     is_plain,
+    is_well_known_host,
     normalised,
     path_form,
     phone_form,
@@ -30,6 +31,7 @@ from sestet.runtime.targets import Kind
 _MOST_READ = 40_000
 #: Longer values are never looked for.
 _LONGEST_VALUE = 2_000
+_LONGEST_CONFIRMATION = 60
 
 _SPACED_ACCOUNT = re.compile(r"(?<!\S)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![\w-])")
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf|jpy|usdc|dollars?|euros?|pounds?|francs?|cents?)\b)"
@@ -37,29 +39,30 @@ _AMOUNT = re.compile(
     rf"{_CURRENCY}\s?(?P<after>\d[\d.,]*)(?![\w-])|(?<![\w.,-])(?P<before>\d[\d.,]*)\s?{_CURRENCY}",
     re.IGNORECASE,
 )
-_ID = re.compile(
-    r"\b(?:id|number|no\.|nr\.?)\s?[:=#]?\s?[\"'`]?(?P<id>[\w-]+)|(?<!\S)#(?P<mark>\w[\w-]*)", re.IGNORECASE
-)
-_CHANNEL = re.compile(r"(?<!\S)(?P<before>[\w-]+)\s+channel\b|\bchannel\s+(?P<after>[\w-]+)", re.IGNORECASE)
+_ID = re.compile(r"\bid\s?[:=#]?\s?[\"'`]?(?P<id>[\w-]+)", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'|`([^`\n]{1,500})`)(?!\w)")
 #: The rest of a sentence that says what to run or to search for.
 _RUN = re.compile(r"\b(?:run|execute)(?: the command)?[: ]+(?P<rest>.+)", re.IGNORECASE)
 _SEARCH = re.compile(
-    r"\b(?:search|look|google|find|web say about)\b"
-    r"(?: (?:the web|the internet|online|up|on the (?:web|internet)))*(?: for)?[: ]+"
-    r"(?P<rest>.+?)(?: up)?(?: on the (?:web|internet)| online)?\W*$",
+    r"\b(?:(?:search|look on) (?:the web|the internet|online)(?: for)?|google|web search for|web say about)"
+    r"[: ]+(.+)"
+    r"|\b(?:find|look up|look|search for) (.+?)(?: up)? (?:on the (?:web|internet)|online)\W*$",
     re.IGNORECASE,
 )
 #: A message that points back at the one before it.
 _BACK = re.compile(
     r"\b(?:(?:to|for|with|at|cc|tell|mail|email|message|send|ask|invite|give|show|pay|write|call)"
-    r" (?:him|her|them|there|both)|the same|same as|as before|again"
-    r"|that (?:address|person|channel|file|folder|one)|the (?:above|previous|last) \w+)\b"
+    r" (?:him|her|them|there|both)|the same (?:address|person|people|channel|file|folder|place|receiver)"
+    r"|that (?:address|person|channel|file|folder))\b"
 )
-_CONFIRMED = re.compile(r"(?:yes|yep|yeah|ok|okay|sure|correct|right|go ahead|do it|do so|please do)\b")
-_LONGEST_CONFIRMATION = 60
+#: A message that only confirms.
+_CONFIRMED = re.compile(
+    r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|correct|right|go ahead|do (?:it|that|so)|send it|please|thanks)\W*)+"
+)
 
 _OPENING, _CLOSING = "\"'`<([{*_", "\"'`>)]}*_.,;:!?。、"
+#: The next sentence, where the blank after a full stop is missing: "www.forum.example.They say".
+_GLUED = re.compile(r"([a-z0-9])\.[A-Z][a-z]*$")
 _PREFIXES = ("mailto:", "to:", "cc:", "bcc:")
 #: Words that begin a sentence with a capital letter and are not part of a name.
 _BEGINNINGS = COMMON_WORDS | frozenset(
@@ -70,9 +73,6 @@ _BEGINNINGS = COMMON_WORDS | frozenset(
     remind reply reserve schedule send set share show summarise summarize tell text then to transfer update
     when will with would write
     """.split()  # noqa: SIM905
-)
-_NO_CHANNELS = COMMON_WORDS | frozenset(
-    ("any", "all", "every", "each", "new", "same", "slack", "other", "into")
 )
 
 
@@ -107,7 +107,7 @@ def words_that_count(message: str, previous: str) -> str:
     if not previous:
         return message
     text = normalised(message[:_MOST_READ]).lower()
-    confirms = len(text) <= _LONGEST_CONFIRMATION and _CONFIRMED.match(text.strip())
+    confirms = len(text) <= _LONGEST_CONFIRMATION and _CONFIRMED.fullmatch(text)
     points_back = any(_BACK.search(clause) for clause, _ in positive_clauses(text))
     return f"{previous}\n\n{message}" if confirms or points_back else message
 
@@ -142,18 +142,13 @@ def _read(clause: str, quotes: set[str], begins_sentence: bool) -> Iterator[tupl
         if amount := amount_form(match["after"] or match["before"]):
             yield "amount", amount
     for match in _ID.finditer(clause):
-        name = (match["id"] or match["mark"]).lower()
-        if any(char.isdigit() for char in name):
-            yield "id", name
-    for match in _CHANNEL.finditer(clause):
-        name = (match["before"] or match["after"]).lower()
-        if name not in _NO_CHANNELS:
-            yield "channel", name
+        if any(char.isdigit() for char in match["id"]):
+            yield "id", match["id"].lower()
     if (match := _RUN.search(clause)) is not None:
         yield "command", bare(match["rest"])
     if (match := _SEARCH.search(clause)) is not None:
-        for query in (match["rest"], *quotes):
-            yield "query", bare(query)
+        for query in (*match.groups(), *quotes):
+            yield "query", bare(query or "").lower()
 
 
 def _words(clause: str, begins_sentence: bool) -> Iterator[_Word]:
@@ -167,7 +162,7 @@ def _trimmed(raw: str) -> str:
     """A word without the punctuation around it. A word that ends in dots was cut short: it names nothing."""
     if raw.endswith("...") or len(raw) > _LONGEST_VALUE:
         return ""
-    text = raw.lstrip(_OPENING).rstrip(_CLOSING).removesuffix("'s")
+    text = _GLUED.sub(r"\1", raw.lstrip(_OPENING)).rstrip(_CLOSING).removesuffix("'s")
     for prefix in _PREFIXES:
         text = text[len(prefix) :] if text.lower().startswith(prefix) else text
     return text.lstrip(_OPENING)
@@ -183,13 +178,13 @@ def _forms_of_word(word: str) -> Iterator[tuple[Kind, str]]:
     if url := url_form(word):
         yield "url", url
         return
-    if is_host(word):
+    if is_well_known_host(word):
         yield "host", word.lower()
     if is_path(word):
         yield "path", path_form(word)
     if ACCOUNT.fullmatch(word):
         yield "account", word
-    if word.startswith("#"):
+    if word.startswith("#") and not word[1:].isdigit():
         yield "channel", word[1:].lower()
     if word.startswith("@"):
         yield "name", word[1:].lower()
@@ -227,7 +222,7 @@ def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
         if amount := amount_form(value):
             yield "amount", amount
     elif kind in ("command", "query"):
-        yield kind, bare(value)
+        yield kind, bare(value) if kind == "command" else bare(value).lower()
     elif kind == "host" or (kind == "url" and is_host(value)):
         yield "host", value.lower()
     elif kind == "phone" or PHONE.fullmatch(value):

@@ -20,6 +20,13 @@ _STRAIGHT = str.maketrans(
         "\N{RIGHT-POINTING DOUBLE ANGLE QUOTATION MARK}": '"',
     }
 )
+#: Top-level domains that no file name ends in.
+_TOP_LEVEL = frozenset(
+    """
+    ai app at au be biz br ca ch cn co com de dev dk edu es eu example fi fr gov ie info int io it jp kr mil
+    mx net nl no nz org pt ru se tv uk us
+    """.split()  # noqa: SIM905 - one text is easier to read and to keep
+)
 #: Letters that are drawn as nothing, beside the control and format characters.
 _BLANK_LETTERS = "\u034f\u115f\u1160\u3164"
 
@@ -59,6 +66,13 @@ def is_host(text: str) -> bool:
     if len(labels) == 4 and all(label.isdigit() for label in labels):
         return True
     return host.lower() == "localhost" or (len(labels) > 1 and not labels[-1].isdigit())
+
+
+def is_well_known_host(text: str) -> bool:
+    """Whether a word can only be a host: ``README.md`` and ``main.py`` are files, and could be hosts."""
+    labels = text.partition(":")[0].lower().split(".")
+    is_clear = labels[0] in ("www", "localhost") or labels[-1] in _TOP_LEVEL or labels[-1].isdigit()
+    return is_clear and is_host(text)
 
 
 def url_form(text: str) -> str:
@@ -105,5 +119,5 @@ def amount_form(text: str) -> str:
 
 
 def bare(text: str) -> str:
-    """A text without the quotation marks and the punctuation around it, in lower case."""
-    return " ".join(text.split()).strip("\"'`.,;:!? ").lower()
+    """A text without the quotation marks and the punctuation around it."""
+    return " ".join(text.split()).strip("\"'`.,;:!? ")
