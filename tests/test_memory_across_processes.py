@@ -58,5 +58,6 @@ async def test_a_passage_taints_who_reads_it_as_its_row_says_and_is_private(
     _, results = await say(tmp_path, "find passages about ovens")
 
     (found,) = [result for result in results if result.call.name == "rag_retrieve"]
-    assert found.label == label | Label(private=True, sources=("rag_retrieve of librarian",))
+    assert (found.label.untrusted, found.label.private) == (untrusted, True)
+    assert set(found.label.sources) == {"rag_retrieve of librarian", *label.sources}
     assert ("untrusted" in found.text) is untrusted

@@ -119,12 +119,15 @@ class App:
         """Whether a small local model may be the one that answers; then every change is asked about."""
         return self.root.name in self._policy.careful
 
-    def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+    def run_turn(
+        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
+    ) -> AsyncGenerator[Event]:
         """The events of one turn, from the person's message to the reply, as they happen.
 
         A call that needs an approval pauses the turn; with ``can_ask=False`` it is denied.
+        With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
         """
-        return self._runner.run_turn(session_id, text, can_ask=can_ask)
+        return self._runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""

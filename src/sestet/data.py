@@ -33,9 +33,9 @@ class Data:
     def forgetting(self) -> Forgetting:
         return Forgetting(self._database)
 
-    def import_memory(self, lines: Iterable[str]) -> Imported:
+    def import_memory(self, lines: Iterable[str], *, mine: bool) -> Imported:
         """Add the rows of an export: all of them, or none and an error that names the first bad line."""
-        return import_lines(self._database, lines)
+        return import_lines(self._database, lines, mine=mine)
 
     def observing(self) -> WorkSum:
         """What observing and reflecting have done and used so far."""

@@ -115,8 +115,8 @@ async def test_what_a_stranger_may_have_written_replaces_nothing_that_the_person
     await run(memory_remember, memories, fact="My IBAN is EVIL", call=poisoned)
 
     assert "DE1" in await run(memory_recall, recall, query="iban")
-    with pytest.raises(ToolError, match="not replaced; the person can do it: sestet memory edit m1"):
-        await run(memory_update, memories, memory="m1", fact="My IBAN is EVIL", call=poisoned)
+    await run(memory_update, memories, memory="m1", fact="My IBAN is EVIL", call=poisoned)
+    assert "DE1" in await run(memory_recall, recall, query="iban")
 
 
 async def test_what_stands_in_the_persons_message_is_theirs_whatever_was_read_before(
@@ -263,7 +263,8 @@ async def test_a_reflection_rests_on_observations_that_exist_and_has_their_label
 
     text = await run(reflect_summary, observations, summary="drinks tea", observations="o1, o2")
 
-    assert text == f"- r1: drinks tea ({DAY}, session session-1, level 1, by agent, from o1, o2)"
+    about = f"{DAY}, session session-1, level 1, by agent, from o1, o2, not in your own words"
+    assert text == f"- r1: drinks tea ({about})"
     assert await run(reflect_summary, observations, summary="drinks tea", observations="o1 o2") == text
     (row,) = observations.reflections(5)
     assert (row.label.untrusted, row.label.private) == (True, True)

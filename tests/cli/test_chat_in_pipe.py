@@ -68,7 +68,7 @@ async def test_ctrl_c_ends_the_conversation_with_the_turn(
     monkeypatch.chdir(home.work)
     monkeypatch.setattr(sys, "stdin", io.StringIO("wait\nhello\n"))
     async with sestet.open({}, model=HangingModel(begun=press_ctrl_c), home=home.data) as app:
-        assert await talk_in_pipe(app, "s1") == 130
+        assert await talk_in_pipe(app, "s1", mine=False) == 130
     assert capsys.readouterr() == ("", "Stopped.\n")
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import new_program
+from sestet.cli.options import MINE, is_typed, new_program
 from sestet.cli.show.console import print_json
 from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
@@ -33,22 +33,30 @@ def ask(
             help="Let a call that needs your approval wait, and exit with 3; else it is denied.",
         ),
     ] = False,
+    mine: Annotated[bool, MINE] = False,
 ) -> None:
-    """Ask one thing. Only the answer goes to stdout; who is working, to stderr."""
-    text = sys.stdin.read() if message == ["-"] else " ".join(message)
-    if not text.strip():
+    """Ask one thing. Only the answer goes to stdout; who is working, to stderr.
+
+    A message from stdin is untrusted, unless you type it or pass --mine: it chooses no receiver.
+    """
+    is_piped = message == ["-"]
+    mine = mine or not is_piped or is_typed()
+    text = (sys.stdin.read() if is_piped else " ".join(message)).strip()
+    if not text:
         raise typer.BadParameter("the message is empty")
-    raise typer.Exit(run(_ask(context, text.strip(), session, as_json, wait_for_approval)))
+    raise typer.Exit(run(_ask(context, text, session, as_json=as_json, can_ask=wait_for_approval, mine=mine)))
 
 
-async def _ask(context: typer.Context, text: str, session: str | None, as_json: bool, can_ask: bool) -> int:
+async def _ask(
+    context: typer.Context, text: str, session: str | None, *, as_json: bool, can_ask: bool, mine: bool
+) -> int:
     async with open_app(context) as app:
         session_id = open_session(app.journal, session)
         warn(app)
         if not as_json:
-            return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask))
+            return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine))
         events: list[Event] = []
-        end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask)
+        end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask, mine=mine)
         print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
         if isinstance(end, TurnPaused):
             print_open_questions(app, end.stamp.turn_id)

@@ -9,7 +9,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import new_program
+from sestet.cli.options import MINE, is_typed, new_program
 from sestet.cli.talk.turns import answer_plainly, exit_code, warn
 from sestet.core.event import TurnCancelled
 from sestet.services.sessions import last_session, open_session
@@ -26,10 +26,12 @@ def chat(
     resume: Annotated[
         bool, typer.Option("--resume", "-r", help="Go on in the session that was used last.")
     ] = False,
+    mine: Annotated[bool, MINE] = False,
 ) -> None:
     """Talk with the assistant. A new session, unless you name one.
 
-    In a pipe, each line of stdin is a message, and only the answers go to stdout.
+    In a pipe, each line of stdin is a message, and only the answers go to stdout. The lines are untrusted,
+    unless you pass --mine.
     """
     if session is not None and resume:
         raise typer.BadParameter("give --session or --resume, not both")
@@ -41,28 +43,28 @@ def chat(
 
         offer_trust(cast("Path | None", context.obj))
         first = offer_setup(context)
-    raise typer.Exit(run(_chat(context, session, resume, first)))
+    raise typer.Exit(run(_chat(context, session, resume, first, mine=mine)))
 
 
 def is_at_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-async def _chat(context: typer.Context, session: str | None, resume: bool, first: str) -> int:
+async def _chat(context: typer.Context, session: str | None, resume: bool, first: str, *, mine: bool) -> int:
     async with open_app(context) as app:
         app.models.warm_up()
         if resume and (row := last_session(app.journal)):
             session = row.id
         session_id = open_session(app.journal, session)
         if not is_at_terminal():
-            return await talk_in_pipe(app, session_id)
+            return await talk_in_pipe(app, session_id, mine=mine or is_typed())
         from sestet.cli.talk.terminal import talk_at_terminal
 
         await talk_at_terminal(app, session_id, first)
         return 0
 
 
-async def talk_in_pipe(app: App, session_id: str) -> int:
+async def talk_in_pipe(app: App, session_id: str, *, mine: bool) -> int:
     """Talk until stdin ends; returns the exit code of the last turn."""
     # While the program waits for a line, Ctrl-C ends it as usual.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -70,7 +72,7 @@ async def talk_in_pipe(app: App, session_id: str) -> int:
     warn(app)
     for line in sys.stdin:
         if line.strip():
-            end = await answer_plainly(app, session_id, line.strip())
+            end = await answer_plainly(app, session_id, line.strip(), mine=mine)
             code = exit_code(end)
             # Ctrl-C ends the conversation: the next line is not asked.
             if isinstance(end, TurnCancelled):

@@ -10,7 +10,7 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, new_program
+from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -81,16 +81,27 @@ def save(
     tag: Annotated[
         list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; may be repeated.")
     ] = None,
+    mine: Annotated[bool, MINE] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Save an entry in your own words; the same KEY again makes a new version."""
-    text = sys.stdin.read() if content == ["-"] else " ".join(content)
+    """Save an entry in your own words; the same KEY again makes a new version.
+
+    Text from stdin is untrusted, unless you type it or pass --mine. It never replaces an entry of yours.
+    """
+    is_piped = content == ["-"]
+    mine = mine or not is_piped or is_typed()
+    text = sys.stdin.read() if is_piped else " ".join(content)
     try:
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
     with open_stored(context) as data:
-        print_saved(data.library.save(entry.key, entry.content, category, entry.tags), as_json)
+        saved = data.library.save(entry.key, entry.content, category, entry.tags, mine=mine)
+    print_saved(saved, as_json)
+    if saved.key.casefold() != entry.key.casefold():
+        typer.echo(
+            f"{clean(repr(entry.key))} is yours and stays as it is; --mine saves the text as yours", err=True
+        )
 
 
 @program.command("history")

@@ -134,6 +134,9 @@ def export(
 def import_file(
     context: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="JSON lines of an export; - reads stdin.")],
+    mine: Annotated[
+        bool, typer.Option("--mine", help="It is an export of yours: keep its labels. Else it is untrusted.")
+    ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
@@ -142,11 +145,12 @@ def import_file(
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
     with open_stored(context) as data:
-        done = data.import_memory(lines)
+        done = data.import_memory(lines, mine=mine)
     if as_json:
         print_json(done._asdict())
     else:
-        typer.echo(f"{done.added} added, {done.known} known already", err=True)
+        doubt = "" if mine else "; what is added counts as untrusted, --mine keeps its labels"
+        typer.echo(f"{done.added} added, {done.known} known already{doubt if done.added else ''}", err=True)
 
 
 def _new_private_file(file: Path) -> TextIOWrapper:

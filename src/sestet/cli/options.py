@@ -1,8 +1,11 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
+import sys
+
 import typer
 
 LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
+MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
 #: The largest number that SQLite stores.
 LARGEST = 2**63 - 1
@@ -18,3 +21,8 @@ def new_program(group_help: str = "") -> typer.Typer:
     if not group_help:
         return typer.Typer(rich_markup_mode=None, add_completion=False)
     return typer.Typer(help=group_help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+def is_typed() -> bool:
+    """Whether stdin is a terminal: then a person types what is read from it."""
+    return sys.stdin.isatty()

@@ -52,6 +52,8 @@ class TurnStarted(_Stamped):
     text: str
     #: The label of the earlier turns that the root agent is shown.
     label: Label = CLEAN
+    #: False: the person did not write the text, for example because it came through a pipe.
+    mine: bool = True
 
 
 class MemoryRecalled(_Stamped):

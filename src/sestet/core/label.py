@@ -61,6 +61,8 @@ def _first_and_last(sources: tuple[str, ...]) -> tuple[str, ...]:
 
 #: The person's own words.
 CLEAN = Label()
+#: Text that came through a pipe, if the person did not say that it is theirs.
+PIPED = Label(untrusted=True, sources=("text from standard input",))
 
 
 class Origin(NamedTuple):

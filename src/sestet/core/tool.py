@@ -128,7 +128,7 @@ class CallInfo(Record):
     call_id: str
     #: The label of the context that makes the call.
     label: Label
-    #: The person's message of this turn.
+    #: The person's message of this turn; empty if they did not write it.
     words: str = ""
 
     @property

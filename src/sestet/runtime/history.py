@@ -13,7 +13,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnStarted,
 )
-from sestet.core.label import CLEAN, Label
+from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
@@ -38,6 +38,8 @@ class PastTurn(Record):
     messages: tuple[Message, ...]
     label: Label
     size: int
+    #: The message, if the person wrote it.
+    user_words: str = ""
 
 
 class Conversation(Record):
@@ -51,12 +53,11 @@ class Conversation(Record):
     size: int = 0
 
     def then(self, turn: PastTurn) -> "Conversation":
-        texts = [message.text for message in turn.messages if isinstance(message, UserMessage)]
         return Conversation(
             (*self.turns, turn),
             self.messages + turn.messages,
             self.label | turn.label,
-            texts[-1] if texts else self.last_text,
+            turn.user_words if turn.messages else self.last_text,
             self.size + turn.size,
         )
 
@@ -128,11 +129,13 @@ def past_turn(events: list[Event]) -> PastTurn:
     if not isinstance(end, _ENDS):
         return PastTurn((), CLEAN, 0)
     messages: list[Message] = []
+    user_words = ""
     label = CLEAN if isinstance(end, TurnCancelled) else end.label
     requests: dict[str, DelegationStarted] = {}
     for event in shown:
         if isinstance(event, TurnStarted):
             messages.append(UserMessage(event.text))
+            user_words, label = (event.text, label) if event.mine else ("", label | PIPED)
         elif isinstance(event, DelegationStarted):
             requests[event.delegation_id] = event
         elif isinstance(event, DelegationFinished) and event.outcome != "paused":
@@ -142,7 +145,7 @@ def past_turn(events: list[Event]) -> PastTurn:
             label |= event.label
             messages += _delegation(requests[event.delegation_id], event)
     messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text))
-    return PastTurn(tuple(messages), label, sum(len(message.text) for message in messages))
+    return PastTurn(tuple(messages), label, sum(len(message.text) for message in messages), user_words)
 
 
 def _delegation(started: DelegationStarted, finished: DelegationFinished) -> list[Message]:

@@ -29,6 +29,7 @@ class Replay:
 
     def __init__(self) -> None:
         self.text = ""
+        self.mine = True
         #: The label that the turn started with.
         self.label = CLEAN
         self.recalled: MemoryRecalled | None = None
@@ -85,7 +86,7 @@ def replay(events: Iterable[Event]) -> Replay:
         found.last_seq = max(found.last_seq, event.seq)
         match event:
             case TurnStarted():
-                found.text, found.label = event.text, event.label
+                found.text, found.mine, found.label = event.text, event.mine, event.label
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

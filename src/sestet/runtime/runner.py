@@ -20,21 +20,20 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.label import CLEAN, Label
+from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan
+from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan, require_usable
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
 
-_LONGEST_ID = 200
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
 
@@ -71,13 +70,15 @@ class Runner:
         self._hooks = hooks
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
-    def run_turn(self, session_id: str, text: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+    def run_turn(
+        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
+    ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
         require_usable(session_id, text)
         text = whole(text)
         return self._follow(
             session_id,
-            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask),
+            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask, mine=mine),
         )
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -88,7 +89,7 @@ class Runner:
     def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         self._require_open(row.id)
         past = replay(self._journal.events_of(row.id))
-        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past)
+        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past, past.mine)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
@@ -96,7 +97,9 @@ class Runner:
             turn = Turn(plan(), self._journal, self._limits)
             past = self._history.before(session_id, turn.number)
             stamp = turn.stamp("user")
-            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, turn.text, past.label))
+            label = past.label if turn.mine else past.label | PIPED
+            started = TurnStarted(stamp, turn.text, label, mine=turn.mine)
+            turn.record(TurnResumed(stamp) if turn.resumed else started)
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
             self._running[turn.session_id] = (turn, task)
@@ -198,7 +201,7 @@ class Runner:
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
         # A resumed turn may be shown less of the past than the replies that are replayed had read.
-        label = past.label | turn.replay.label
+        label = past.label | turn.replay.label | (CLEAN if turn.mine else PIPED)
         if recalled:
             label |= recalled.label
         messages = [*past.messages, *memory, UserMessage(turn.text)]
@@ -223,16 +226,6 @@ class Runner:
         if outcome.kind == "paused":
             return TurnPaused(stamp, tuple(turn.waiting_for))
         return _failed(stamp, outcome.kind, outcome.cause or outcome.kind, run.label)
-
-
-def require_usable(session_id: str, text: str) -> None:
-    """Refuse an unusable session name and an empty message."""
-    if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
-        raise PersonError(
-            f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
-        )
-    if not text.strip():
-        raise PersonError("the message is empty")
 
 
 async def _stop(task: asyncio.Task[None]) -> None:

@@ -172,7 +172,7 @@ async def _run_tool(step: ToolStep) -> ToolResult:
 async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     """Run the tool or its probe within its time limit; an exception becomes an error result."""
     (run, tool, call), turn = step, step.run.turn
-    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.text)
+    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     try:
         async with limit:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
-from sestet.core.errors import LimitError, StorageError
+from sestet.core.errors import LimitError, PersonError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
@@ -19,6 +19,7 @@ from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
 
 EventT = TypeVar("EventT", bound=Event)
+_LONGEST_ID = 200
 
 
 class Limits(Record):
@@ -56,6 +57,18 @@ class TurnPlan(Record):
     can_ask: bool = True
     id: str = ""
     replay: Replay = NOTHING_DONE
+    #: Whether the person wrote the text; if not, it is untrusted.
+    mine: bool = True
+
+
+def require_usable(session_id: str, text: str) -> None:
+    """Refuse an unusable session name and an empty message."""
+    if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
+        raise PersonError(
+            f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
+        )
+    if not text.strip():
+        raise PersonError("the message is empty")
 
 
 def is_stopped_by(error: BaseException) -> bool:
@@ -84,6 +97,7 @@ class Turn:
         self.limits = limits
         self.resumed = bool(plan.id)
         self.replay = plan.replay
+        self.mine = plan.mine
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
         self.rounds = 0
@@ -111,10 +125,16 @@ class Turn:
         self._closed = False
 
     @property
+    def own_text(self) -> str:
+        """The message, if the person wrote it."""
+        return self.text if self.mine else ""
+
+    @property
     def user_words(self) -> str:
         """The person's words that can name a target of a call."""
-        if not self.previous_text:
-            return self.text
+        # Text that the person did not write must not use their earlier words either.
+        if not self.mine or not self.previous_text:
+            return self.own_text
         from sestet.runtime.mentions import words_that_count
 
         return words_that_count(self.text, self.previous_text)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import EmbeddingError, PersonError
-from sestet.core.label import CLEAN, Origin
+from sestet.core.label import CLEAN, PIPED, Origin
 from sestet.core.schema import suggest
 from sestet.services.documents.ingestion import Ingestion, IngestionProgress, IngestionSummary
 from sestet.services.embedding.index import open_embedding
@@ -30,6 +30,7 @@ __all__ = [
 
 #: A person wrote it outside of any conversation.
 _BY_HAND = Origin("", "", CLEAN)
+_PIPED = Origin("", "", PIPED)
 _SUGGESTED = 1_000
 
 
@@ -60,9 +61,12 @@ class Library:
             raise PersonError(f"there is no entry {key!r}{suggest(key, known)}")
         return row
 
-    def save(self, key: str, content: str, category: Category, tags: Sequence[str]) -> KnowledgeRow:
-        """Save an entry in the person's own words; the same key again makes a new version."""
-        return self._knowledge.save(key, content, category, _BY_HAND, tags)
+    def save(
+        self, key: str, content: str, category: Category, tags: Sequence[str], *, mine: bool = True
+    ) -> KnowledgeRow:
+        """Save an entry; the same key again makes a new version. Text that is not ``mine`` is untrusted."""
+        origin = _BY_HAND if mine else _PIPED
+        return self._knowledge.save(key, content, category, origin, tags)
 
     def versions(self, key: str) -> list[KnowledgeVersion]:
         """Every version of an entry, the latest first."""

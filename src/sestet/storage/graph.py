@@ -146,6 +146,7 @@ class GraphStore:
         self._database.execute(
             """INSERT INTO triples VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (subject_id, predicate, object_id) DO UPDATE SET
+                   subject = excluded.subject, object = excluded.object,
                    session_id = excluded.session_id, turn_id = excluded.turn_id,
                    created_at = excluded.created_at,
                    collection = excluded.collection, item_id = excluded.item_id,

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from itertools import chain, count
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.label import Label, Origin
@@ -64,13 +65,20 @@ class KnowledgeStore:
     def save(
         self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
     ) -> KnowledgeRow:
-        """Store an entry, or a new version of an existing one. Equal content changes nothing."""
+        """Store an entry, or a new version of an existing one. Equal content changes nothing.
+
+        Untrusted text makes no version of a trusted entry: it is stored under a key of its own.
+        """
         tags = tuple(dict.fromkeys(tags))
         stored_tags = json.dumps(tags, ensure_ascii=False)
         values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
         label = label_columns(origin.label)
         with self._database.transaction():
-            if (present := self.get(key)) is None:
+            present = self.get(key)
+            if origin.label.untrusted and (present is None or not _holds(present, content, category, tags)):
+                key = self._key_beside(key)
+                present = self.get(key)
+            if present is None:
                 self._database.execute(
                     """INSERT INTO knowledge (key, content, category, tags, session_id, turn_id, updated_at,
                            untrusted, private, sources, created_at, version)
@@ -79,11 +87,17 @@ class KnowledgeStore:
                 )
                 present = self._require(key)
                 self._add_version(present.id, 1, None, values, label)
-            elif (present.content, present.category, present.tags) != (content, category, tags):
+            elif not _holds(present, content, category, tags):
                 version = self._last_version(present.id) + 1
                 self._add_version(present.id, version, present.version, values, label)
                 self._make_present(present.id, version)
             return self._require(key)
+
+    def _key_beside(self, key: str) -> str:
+        """The key, or the first one like it that holds no trusted entry."""
+        numbered = (f"{key} (untrusted{f' {number}' if number > 1 else ''})" for number in count(1))
+        keys = chain((key,), numbered)
+        return next(key for key in keys if (row := self.get(key)) is None or row.label.untrusted)
 
     def get(self, key: str) -> KnowledgeRow | None:
         rows = self._select("FROM knowledge WHERE key = ?", (key,))
@@ -179,6 +193,10 @@ class KnowledgeStore:
             (knowledge_id, version),
         )
         return written.rowcount > 0
+
+
+def _holds(row: KnowledgeRow, content: str, category: Category, tags: tuple[str, ...]) -> bool:
+    return (row.content, row.category, row.tags) == (content, category, tags)
 
 
 def _row(columns: tuple[Any, ...]) -> KnowledgeRow:

@@ -26,17 +26,25 @@ class LearningStore:
         self._database = database
 
     def save(self, trigger: str, fix: str, cause: str, origin: Origin) -> LearningRow:
-        """Store a lesson; the same lesson again changes nothing."""
-        values = (origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label))
+        """Store a lesson. The same lesson again changes nothing, unless only the new one is trusted."""
+        values = (cause, origin.session_id, origin.turn_id, time.time(), *label_columns(origin.label))
         with self._database.transaction():
-            known = self._database.execute(
+            stored = self._database.execute(
                 "SELECT * FROM learnings WHERE trigger = ? AND fix = ?", (trigger, fix)
             )
-            added = known or self._database.execute(
-                "INSERT INTO learnings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
-                (trigger, fix, cause, *values),
-            )
-        return _rows(added)[0]
+            if not stored:
+                stored = self._database.execute(
+                    "INSERT INTO learnings VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING *",
+                    (trigger, fix, *values),
+                )
+            elif _rows(stored)[0].label.untrusted and not origin.label.untrusted:
+                stored = self._database.execute(
+                    """UPDATE learnings SET trigger = ?1, cause = ?3, session_id = ?4, turn_id = ?5,
+                           created_at = ?6, untrusted = ?7, private = ?8, sources = ?9
+                       WHERE trigger = ?1 AND fix = ?2 RETURNING *""",
+                    (trigger, fix, *values),
+                )
+        return _rows(stored)[0]
 
     def search(self, query: str, limit: int) -> list[LearningRow]:
         """The best matches first. A query of only common words finds the latest lessons."""

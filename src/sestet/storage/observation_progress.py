@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.event import Event, TurnFinished, TurnStarted
-from sestet.core.label import CLEAN, Label
+from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.model import Usage
 from sestet.core.record import Record
 from sestet.storage.database import Database
@@ -27,6 +27,8 @@ class EndedTurn(NamedTuple):
     words: str
     reply: str
     label: Label
+    #: Whether the person wrote the message.
+    mine: bool = True
 
 
 class Unobserved(Record):
@@ -200,14 +202,16 @@ class ObservationProgress:
 
 
 def _turns(events: Iterable[Event], numbers: Mapping[str, int]) -> list[EndedTurn]:
-    """The turns in ``numbers``; a turn without a reply still has the person's message."""
+    """The turns in ``numbers``; a turn without a reply still has its message."""
     turns: dict[str, EndedTurn] = {}
     for event in events:
         turn_id = event.stamp.turn_id
         if isinstance(event, TurnStarted) and turn_id in numbers:
-            turns[turn_id] = EndedTurn(turn_id, numbers[turn_id], event.text, "", CLEAN)
+            label = CLEAN if event.mine else PIPED
+            turns[turn_id] = EndedTurn(turn_id, numbers[turn_id], event.text, "", label, event.mine)
         elif isinstance(event, TurnFinished) and turn_id in numbers:
-            turns[turn_id] = turns[turn_id]._replace(reply=event.text, label=event.label)
+            label = turns[turn_id].label | event.label
+            turns[turn_id] = turns[turn_id]._replace(reply=event.text, label=label)
     return list(turns.values())
 
 

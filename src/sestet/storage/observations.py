@@ -129,16 +129,21 @@ class ObservationStore:
         )
 
     def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
-        """Observations that no reflection sums up yet, the oldest first."""
+        """Observations that no reflection sums up yet, the oldest first.
+
+        An untrusted reflection does not count for a trusted observation.
+        """
         return self._observations(
-            """WHERE id NOT IN (SELECT observation_id FROM covered) AND untrusted = ? ORDER BY id""",
+            """WHERE id NOT IN (SELECT observation_id FROM covered JOIN reflections ON id = reflection_id
+                                WHERE untrusted <= ?1) AND untrusted = ?1 ORDER BY id""",
             (untrusted,),
         )
 
     def ungathered(self, *, untrusted: bool) -> list[ReflectionRow]:
-        """Reflections that no higher one sums up yet, by level, the oldest first."""
+        """Reflections that no higher one of the same trust sums up yet, by level, the oldest first."""
         return self._reflections(
-            "WHERE id NOT IN (SELECT source_id FROM gathered) AND untrusted = ? ORDER BY level, id",
+            """WHERE id NOT IN (SELECT source_id FROM gathered JOIN reflections ON id = reflection_id
+                                WHERE untrusted <= ?1) AND untrusted = ?1 ORDER BY level, id""",
             (untrusted,),
         )
 

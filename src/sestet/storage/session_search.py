@@ -5,12 +5,16 @@ No turn is indexed while it runs. A search first indexes the turns that ended si
 
 import json
 
-from sestet.core.label import Label
+from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.record import Record
 from sestet.storage.database import Database, Rows, label_from
 from sestet.storage.full_text import match_any
 
 _INDEXED_AT_ONCE = 500
+#: The last one is 0 if the person did not write the message; older journals do not say.
+_COLUMNS = """exchanges.turn_id, exchanges.session_id, exchanges.at, asked, answered, label,
+    (SELECT json_extract(data, '$.mine') FROM events
+     WHERE events.turn_id = exchanges.turn_id AND kind = 'turn_started')"""
 
 
 class Exchange(Record):
@@ -34,13 +38,14 @@ class SessionSearch:
         """The best matches first. A query of only common words finds the latest turns."""
         self._index_ended_turns()
         if not (expression := match_any(query)):
-            return _rows(self._database.execute("SELECT * FROM exchanges ORDER BY id DESC LIMIT ?", (limit,)))
+            latest = f"SELECT {_COLUMNS} FROM exchanges ORDER BY id DESC LIMIT ?"  # noqa: S608 - from above
+            return _rows(self._database.execute(latest, (limit,)))
         # The view reads the journal for each row, so it is joined with the best matches only.
         rows = self._database.execute(
-            """SELECT exchanges.* FROM
+            f"""SELECT {_COLUMNS} FROM
                    (SELECT rowid AS id, rank AS score FROM exchanges_index
                     WHERE exchanges_index MATCH ? ORDER BY rank, rowid DESC LIMIT ?) AS best
-               JOIN exchanges ON exchanges.id = best.id ORDER BY score, exchanges.id DESC""",
+               JOIN exchanges ON exchanges.id = best.id ORDER BY score, exchanges.id DESC""",  # noqa: S608 - from above
             (expression, limit),
         )
         return _rows(rows)
@@ -65,14 +70,14 @@ class SessionSearch:
 
 def _rows(rows: Rows) -> list[Exchange]:
     return [
-        Exchange(turn_id, session_id, at, asked, answered or "", _label(label))
-        for _, turn_id, session_id, at, asked, answered, label in rows
+        Exchange(turn_id, session_id, at, asked, answered or "", _label(label, mine is None or mine))
+        for turn_id, session_id, at, asked, answered, label, mine in rows
     ]
 
 
-def _label(stored: str | None) -> Label:
-    """The label of the reply; without a reply the turn holds only the person's own words."""
+def _label(stored: str | None, mine: bool) -> Label:
+    """The label of the reply; without a reply, that of the message."""
     if stored is None:
-        return Label()
+        return CLEAN if mine else PIPED
     label = json.loads(stored)
     return label_from(label["untrusted"], label["private"], json.dumps(label["sources"]))

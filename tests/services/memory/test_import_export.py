@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import PersonError
+from sestet.core.event import Stamp, TurnStarted
 from sestet.core.label import CLEAN, Label, Origin
+from sestet.services.forgetting import Forgetting
 from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, describe_item, export_lines, import_lines
 from sestet.storage.database import Database
+from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore, ReflectionSources
 
@@ -34,7 +37,7 @@ def test_what_was_exported_is_imported_as_it_was(database: Database, tmp_path: P
     MemoryStore(other).add("I was here before", Origin("s", "t", CLEAN))
 
     lines = list(export_lines(MemoryCatalog(database)))
-    assert import_lines(other, reversed(lines)) == Imported(6, 0)
+    assert import_lines(other, reversed(lines), mine=True) == Imported(6, 0)
 
     def facts(database: Database) -> dict[str, object]:
         found = {item.id: describe_item(item) for item in MemoryCatalog(database).items(99)}
@@ -50,7 +53,7 @@ def test_what_was_exported_is_imported_as_it_was(database: Database, tmp_path: P
         return {str(values["text"]): by_text(dict(values)) for values in found.values()}
 
     assert {name: value for name, value in facts(other).items() if "before" not in name} == facts(database)
-    assert import_lines(other, lines) == Imported(0, 6)
+    assert import_lines(other, lines) == import_lines(other, lines, mine=True) == Imported(0, 6)
     assert len(MemoryCatalog(other).items(99)) == 7
     other.close()
 
@@ -66,10 +69,10 @@ def test_a_text_that_stands_twice_in_an_export_is_two_rows_again(database: Datab
     lines = list(export_lines(MemoryCatalog(database)))
     other = Database(tmp_path / "other.db")
 
-    assert import_lines(other, lines) == Imported(6, 0)
+    assert import_lines(other, lines, mine=True) == Imported(6, 0)
     assert [row.text for row in MemoryStore(other).find("tea", 9)] == ["I like tea"]
     assert [row.covers for row in ObservationStore(other).reflections(9)] == [(1, 2)]
-    assert import_lines(other, lines) == Imported(0, 6)
+    assert import_lines(other, lines) == import_lines(other, lines, mine=True) == Imported(0, 6)
     assert list(export_lines(MemoryCatalog(other))) == lines
     other.close()
 
@@ -130,3 +133,52 @@ def test_an_untrusted_line_replaces_nothing_that_the_person_said(database: Datab
 
     assert memories.get(mine.id) == mine
     assert [row.text for row in memories.latest(9)] == ["My seat is 8", "My IBAN is EVIL", "My IBAN is DE1"]
+
+
+def test_a_file_is_believed_only_if_the_person_says_so(database: Database, tmp_path: Path) -> None:
+    fill(database)
+    other = Database(tmp_path / "other.db")
+    lines = list(export_lines(MemoryCatalog(database)))
+
+    import_lines(other, lines)
+    doubted = [item for item in MemoryCatalog(other).items(99) if item.text.startswith("My seat")]
+    assert [(item.label, item.made_by) for item in doubted] == [
+        (Label(untrusted=True, sources=("an imported file",)), "import")
+    ] * 2
+
+    import_lines(other, lines, mine=True)
+    kept = {item.text: item.label.untrusted for item in MemoryCatalog(other).items(99)}
+    assert kept == {item.text: item.label.untrusted for item in MemoryCatalog(database).items(99)}
+    other.close()
+
+
+def test_a_file_changes_nothing_about_rows_that_it_only_repeats(database: Database) -> None:
+    memories, observations = MemoryStore(database), ObservationStore(database)
+    for text in ("I like tea", "I live in Oslo"):
+        memories.add(text, Origin("s", "t", CLEAN))
+    observations.add_observation("planted a tree", Origin("s", "t", CLEAN))
+    before = memories.latest(9)
+    theirs = [
+        {**GOOD, "text": "I like tea", "used_by": ["m2"], "untrusted": False},
+        {**GOOD, "id": "m2", "text": "I live in Oslo", "untrusted": False},
+        {**GOOD, "id": "o1", "sort": "observation", "text": "planted a tree"},
+        {**GOOD, "id": "r1", "sort": "reflection", "text": "sells trees", "rests_on": ["o1"]},
+    ]
+
+    import_lines(database, map(json.dumps, theirs))
+
+    assert memories.latest(9) == before
+    assert len(observations.uncovered(untrusted=False)) == 1
+
+
+def test_a_file_links_its_rows_with_no_turn_of_the_person(database: Database) -> None:
+    journal, observations = Journal(database), ObservationStore(database)
+    journal.append(TurnStarted(Stamp("s", "t", 1, "user", "", 1.0), "I planted a tree"))
+    observations.add_observation("planted a tree", Origin("s", "t", CLEAN))
+    line = json.dumps({**GOOD, "session": "s", "turn": "t"})
+
+    import_lines(database, [line])
+    done = Forgetting(database).forget("m1")
+
+    assert (done.with_it, done.still_said) == ((), False)
+    assert len(observations.observations(9)) == 1

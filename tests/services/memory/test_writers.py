@@ -30,6 +30,17 @@ async def test_rules_take_what_the_person_states_and_else_what_was_asked() -> No
     ]
 
 
+async def test_piped_text_is_not_said_by_the_person() -> None:
+    piped = turn(1, "I like tea")._replace(mine=False)
+    model = ScriptedModel(["NONE"])
+
+    (draft,) = (await RuleWriter().observe([piped])).drafts
+    await ModelWriter(model).observe([piped])
+
+    assert draft.text == "A text that was piped in said: I like tea"
+    assert "[1] Piped text: I like tea" in model.requests[0].messages[0].text
+
+
 async def test_rules_note_a_long_message_shortened() -> None:
     (draft,) = (await RuleWriter().observe([turn(1, "I " + "really " * 500 + "like tea")])).drafts
 

@@ -1,10 +1,9 @@
 """Checks of the text arguments that tools get from a model."""
 
-import re
-
 from sestet.core.errors import ToolError
 from sestet.core.label import Label, Origin
 from sestet.core.tool import CallInfo
+from sestet.services.memory.own_words import is_own_statement
 
 #: SQLite stores no number with more digits.
 _ID_LENGTH = 18
@@ -35,12 +34,16 @@ def number_of(wanted: str, letter: str) -> int | None:
     return int(digits) if digits.isdecimal() and len(digits) < _ID_LENGTH else None
 
 
+def not_yours(label: Label) -> str:
+    """The mark of a stored row in a list, if others may have written it."""
+    return ", not in your own words" if label.untrusted else ""
+
+
 def origin_of(call: CallInfo, text: str) -> Origin:
-    """The origin of a text that a call stores. A text that the person's message contains verbatim is trusted.
+    """The origin of a text that a call stores. A whole statement of the person's message is trusted.
 
     It stays trusted even if the agent has read untrusted text before.
     """
-    said = " ".join(call.words.casefold().split())
-    if re.search(rf"(?<!\w){re.escape(text.casefold())}(?!\w)", said):
+    if is_own_statement(text, call.words):
         return call.origin._replace(label=Label(private=call.label.private))
     return call.origin

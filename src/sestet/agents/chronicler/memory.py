@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import given, number_of, origin_of
+from sestet.agents._shared.text import given, not_yours, number_of, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
-from sestet.services.memory.fact_replacement import find_replaced
+from sestet.services.memory.fact_replacement import contradicts, find_replaced
 from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
@@ -51,15 +51,20 @@ async def memory_remember(
     A fact that plainly contradicts an older one counts in its place.
     """
     fact = given(fact, "fact", _FACT_LENGTH)
-    candidates = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
-    known = next((row for row in candidates if _comparable(row.text) == _comparable(fact)), None)
+    origin = origin_of(call, fact)
+    found = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
+    candidates = {row.id: row for row in found}
+    same = [row for row in candidates.values() if _comparable(row.text) == _comparable(fact)]
+    # The person's own words are stored even if the same words of somebody else are.
+    known = next((row for row in same if row.label.untrusted <= origin.label.untrusted), None)
     if known is not None and known.turn_id != call.turn_id:
         return Labelled(f"Already remembered: {known.text} ({day(known.created_at)})", CLEAN)
     if known is None:
-        old = {row.id: (row.id, row.text, row.label) for row in candidates}
-        origin = origin_of(call, fact)
-        known = memories.add(fact, origin, call.agent, find_replaced(fact, origin.label, old.values()))
-    return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id))
+        rows = ((row.id, row.text, row.label) for row in candidates.values())
+        replaced = [*find_replaced(fact, origin.label, rows), *(row.id for row in same)]
+        known = memories.add(fact, origin, call.agent, replaced)
+    kept = [row for row in candidates.values() if _is_kept(row, known) and contradicts(fact, row.text)]
+    return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id), kept)
 
 
 @tool(
@@ -132,10 +137,9 @@ async def memory_update(
     old = _require(memories, memory)
     origin = origin_of(call, fact)
     if origin.label.untrusted and not old.label.untrusted:
-        raise ToolError(
-            f"m{old.id} is in the person's own words, and untrusted text was read before this call. "
-            f"It is not replaced; the person can do it: sestet memory edit m{old.id}"
-        )
+        told = (row for row in memories.latest(_COMPARED) if row.turn_id == call.turn_id and row.text == fact)
+        beside = next(told, None) or memories.add(fact, origin, call.agent)
+        return _told(call, _updated(beside), (), [old])
     if old.superseded_by is not None:
         later = memories.get(old.superseded_by)
         if later is not None and later.turn_id == call.turn_id and later.text == fact:
@@ -195,23 +199,33 @@ def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
 
 
 def _line(row: MemoryRow) -> str:
-    doubt = ", not in your own words" if row.label.untrusted else ""
-    return f"- {row.text} (m{row.id}, {day(row.created_at)}{doubt})"
+    return f"- {row.text} (m{row.id}, {day(row.created_at)}{not_yours(row.label)})"
 
 
 def _replaced_line(row: MemoryRow) -> str:
     return f"It replaces: {row.text} (m{row.id}, {day(row.created_at)})"
 
 
+def _kept_line(row: MemoryRow) -> str:
+    return f"It does not replace: {row.text} (m{row.id}, {day(row.created_at)}), which is in your own words"
+
+
+def _is_kept(old: MemoryRow, new: MemoryRow) -> bool:
+    """Whether the older fact stands because the new one is not in the person's own words."""
+    return new.label.untrusted and not old.label.untrusted and old.superseded_by is None
+
+
 def _updated(row: MemoryRow) -> str:
     return f"Remembered: {row.text} (m{row.id})"
 
 
-def _told(call: CallInfo, done: str, replaced_rows: Sequence[MemoryRow]) -> Labelled:
-    """The result with the replaced facts, whose labels count because their words are shown."""
-    labels = [row.label for row in replaced_rows]
+def _told(
+    call: CallInfo, done: str, replaced: Sequence[MemoryRow], kept: Sequence[MemoryRow] = ()
+) -> Labelled:
+    """The result with the replaced and the kept facts, whose labels count because their words are shown."""
+    labels = [row.label for row in (*replaced, *kept)]
     label = stored_label(f"memory of {call.agent}", labels) if labels else CLEAN
-    return Labelled("\n".join((done, *map(_replaced_line, replaced_rows))), label)
+    return Labelled("\n".join((done, *map(_replaced_line, replaced), *map(_kept_line, kept))), label)
 
 
 def _comparable(fact: str) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import given, number_of, origin_of
+from sestet.agents._shared.text import given, not_yours, number_of, origin_of
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
@@ -41,7 +41,8 @@ async def memory_list_observations(
     if not found:
         return Labelled(f"Nothing has been observed{_in_session(session_id)} yet.", CLEAN)
     lines = (
-        f"- o{row.id}: {row.text} ({day(row.created_at)}, session {row.session_id}, by {row.made_by})"
+        f"- o{row.id}: {row.text} ({day(row.created_at)}, session {row.session_id}, by {row.made_by}"
+        f"{not_yours(row.label)})"
         for row in found
     )
     text = "\n".join((f"Observations{_in_session(session_id)}, newest first:", *lines))
@@ -107,10 +108,12 @@ async def observe_event(
 ) -> str:
     """Record an event of the person's life or work: what happened, when, and how it is known."""
     event = given(event, "event", _TEXT_LENGTH)
+    origin = origin_of(call, event)
     known = (row for row in observations.observations(_MOST_SOURCES, call.session_id) if row.text == event)
-    row = next((row for row in known if row.turn_id == call.turn_id), None)
+    is_same = (call.turn_id, origin.label.untrusted)
+    row = next((row for row in known if (row.turn_id, row.label.untrusted) == is_same), None)
     if row is None:
-        row = observations.add_observation(event, origin_of(call, event), call.agent)
+        row = observations.add_observation(event, origin, call.agent)
     return f"Observed: {row.text} (o{row.id})"
 
 
@@ -164,7 +167,7 @@ def _show_reflection(row: ReflectionRow) -> str:
     session = f"session {row.session_id}" if row.session_id else "several sessions"
     return (
         f"- r{row.id}: {row.text} ({day(row.created_at)}, {session}, level {row.level}, by {row.made_by}, "
-        f"from {rests_on})"
+        f"from {rests_on}{not_yours(row.label)})"
     )
 
 

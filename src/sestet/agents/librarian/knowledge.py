@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given
+from sestet.agents._shared.text import checked, given, not_yours
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.record import Record
@@ -53,6 +53,11 @@ async def save_knowledge(
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
     entry = entry_of(content, key, tags or ())
     row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags)
+    if row.key.casefold() != entry.key.casefold():
+        return (
+            f"Saved beside it: {row.key} ({row.category}, version {row.version}). "
+            f"{entry.key!r} is in your own words, and stays as it is"
+        )
     if row.turn_id != call.turn_id:
         return f"Already saved: {row.key} ({row.category}, {day(row.updated_at)})"
     if row.version > 1:
@@ -114,7 +119,7 @@ def entry_of(content: str, key: str, tags: Iterable[str]) -> Entry:
 
 
 def _about(row: KnowledgeRow) -> str:
-    return ", ".join((row.category, *row.tags, day(row.updated_at)))
+    return ", ".join((row.category, *row.tags, day(row.updated_at))) + not_yours(row.label)
 
 
 def _first_words(content: str) -> str:

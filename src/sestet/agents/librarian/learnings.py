@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given
+from sestet.agents._shared.text import checked, given, not_yours
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
@@ -76,7 +76,9 @@ async def search_learnings(
     found = learnings.search(query, limit)
     if not found:
         return Labelled(f"There is no lesson about {query!r}.", CLEAN)
-    lines = (f"- {_show(row)} (lesson {row.id}, {day(row.created_at)})" for row in found)
+    lines = (
+        f"- {_show(row)} (lesson {row.id}, {day(row.created_at)}{not_yours(row.label)})" for row in found
+    )
     text = "\n".join((f"Lessons about {query!r}:", *lines))
     return Labelled(text, stored_label("the lessons", (row.label for row in found)))
 

@@ -51,7 +51,8 @@ def print_saved(row: KnowledgeRow, as_json: bool) -> None:
     if as_json:
         print_json(_entry(row))
     else:
-        typer.echo(f"{clean(row.key)}: version {row.version}: {one_line(row.content, _TEXT_WIDTH)}")
+        trust = ", untrusted" if row.label.untrusted else ""
+        typer.echo(f"{clean(row.key)}: version {row.version}{trust}: {one_line(row.content, _TEXT_WIDTH)}")
 
 
 def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_json: bool) -> None:

@@ -32,9 +32,11 @@ Show: TypeAlias = Callable[[Event], None]
 SMALL = "A small local model answers: check what it says. Before it changes anything, you are asked."
 
 
-async def follow_turn(app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True) -> End:
+async def follow_turn(
+    app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True, mine: bool = True
+) -> End:
     """Run one turn, show each of its events, and return its last."""
-    events = app.run_turn(session_id, text, can_ask=can_ask)
+    events = app.run_turn(session_id, text, can_ask=can_ask, mine=mine)
     return await _follow(app, session_id, events, show)
 
 
@@ -96,10 +98,12 @@ def exit_code(end: End) -> int:
             assert_never(end)
 
 
-async def answer_plainly(app: App, session_id: str, text: str, *, can_ask: bool = False) -> End:
+async def answer_plainly(
+    app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
+) -> End:
     """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
-    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask))
+    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
 
 
 async def finish_plainly(app: App, turn: TurnRow) -> End:

@@ -105,14 +105,22 @@ class MemoryCatalog:
             raise PersonError(f"the new text has {len(text):,} characters, and the most is {_LONGEST:,}")
         if not is_storable(text):
             raise PersonError("the new text has characters that cannot be stored")
-        _, number = split_id(wanted)
+        self._rewrite(item, text, YOURS, YOU)
+        return self.require(wanted)
+
+    def trust_again(self, wanted: str, label: Label, made_by: str) -> None:
+        """Give an untrusted row this label if the label is trusted; any other row stays as it is."""
+        item = self.require(wanted)
+        if item.label.untrusted and not label.untrusted:
+            self._rewrite(item, item.text, label, made_by)
+
+    def _rewrite(self, item: MemoryItem, text: str, label: Label, made_by: str) -> None:
         rewrite = {
             "fact": self.memories.rewrite,
             "observation": self.observations.rewrite_observation,
             "reflection": self.observations.rewrite_reflection,
         }[item.sort]
-        rewrite(number, text, YOURS, YOU)
-        return self.require(wanted)
+        rewrite(split_id(item.id)[1], text, label, made_by)
 
     def restore(self, wanted: str) -> MemoryItem:
         """Make a replaced fact current again."""

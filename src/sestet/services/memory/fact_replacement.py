@@ -49,17 +49,17 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
 
     Untrusted text never replaces a fact in the person's own words.
     """
-    said = read_statement(new)
-    if said is None:
-        return []
     return [
         memory_id
         for memory_id, text, label in known
-        if (label.untrusted or not new_label.untrusted)
-        and (old := read_statement(text)) is not None
-        and old.about == said.about
-        and old.value != said.value
+        if label.untrusted >= new_label.untrusted and contradicts(new, text)
     ]
+
+
+def contradicts(new: str, old: str) -> bool:
+    """Whether two facts give one subject different values."""
+    said, known = read_statement(new), read_statement(old)
+    return said is not None and known is not None and said.about == known.about and said.value != known.value
 
 
 def read_statement(fact: str) -> Statement | None:

@@ -7,6 +7,7 @@ from typing import NamedTuple, cast
 
 from sestet.core.errors import PersonError
 from sestet.core.label import Label, Origin
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue, find_problems, object_schema
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, Sort, is_storable, split_id
 from sestet.storage.database import Database
@@ -37,6 +38,7 @@ _LINE = object_schema(
     ["id", "sort", "text", "at"],
 )
 _LONGEST = 10_000
+_FILE = "an imported file"
 _EVERYTHING = 10_000_000
 
 
@@ -72,9 +74,14 @@ def describe_item(item: MemoryItem) -> dict[str, JsonValue]:
     }
 
 
-def import_lines(database: Database, lines: Iterable[str]) -> Imported:
-    """Add all memories of the lines, or none and raise PersonError that names the first bad line."""
+def import_lines(database: Database, lines: Iterable[str], *, mine: bool = False) -> Imported:
+    """Add all memories of the lines, or none and raise PersonError that names the first bad line.
+
+    The labels in the file are believed only if it is ``mine``; else every row is untrusted.
+    """
     items = _read(lines)
+    if not mine:
+        items = [_doubted(item) for item in items]
     catalog = MemoryCatalog(database)
     #: Id in the file → number in the database.
     numbers = _known(items, catalog.items(_EVERYTHING))
@@ -84,9 +91,19 @@ def import_lines(database: Database, lines: Iterable[str]) -> Imported:
             numbers[item.id] = _add(catalog, item, numbers)
             database.execute(_SET_TIME[item.sort], (item.at, numbers[item.id]))
         for item in items:
+            catalog.trust_again(f"{item.id[0]}{numbers[item.id]}", item.label, item.made_by)
             if item.sort == "fact" and item.used_by:
-                _supersede(catalog.memories, numbers[item.id], numbers[item.used_by[0]])
+                _supersede(catalog.memories, numbers[item.id], numbers[item.used_by[0]], mine)
     return Imported(len(new), len(items) - len(new))
+
+
+def _doubted(item: MemoryItem) -> MemoryItem:
+    """A row of a file that anybody may have written.
+
+    It belongs to no turn: forgetting it would take the person's observations of that turn along.
+    """
+    label = Label(untrusted=True, private=item.label.private, sources=(_FILE, *item.label.sources))
+    return replace(item, label=label, made_by="import", session_id="", turn_id="")
 
 
 def _known(items: Iterable[MemoryItem], rows: Iterable[MemoryItem]) -> dict[str, int]:
@@ -129,12 +146,12 @@ def _add(catalog: MemoryCatalog, item: MemoryItem, numbers: Mapping[str, int]) -
     return catalog.observations.add_reflection(item.text, origin, item.level, sources, item.made_by).id
 
 
-def _supersede(memories: MemoryStore, old: int, later: int) -> None:
-    """Mark a fact as replaced, unless untrusted text would replace the person's own words."""
+def _supersede(memories: MemoryStore, old: int, later: int, mine: bool) -> None:
+    """Mark a fact as replaced, unless untrusted text or a file of others would replace the person's words."""
     replaced, replacing = memories.get(old), memories.get(later)
     assert replaced is not None  # both were found or added in this transaction
     assert replacing is not None
-    if replaced.label.untrusted or not replacing.label.untrusted:
+    if replaced.label.untrusted or (mine and not replacing.label.untrusted):
         memories.supersede(old, later)
 
 

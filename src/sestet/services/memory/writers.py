@@ -63,7 +63,7 @@ class RuleWriter:
     name = "rules"
 
     async def observe(self, turns: Sequence[EndedTurn]) -> Drafts:
-        drafts = [Draft(text, (turn.number,)) for turn in turns for text in _notable(turn.words)]
+        drafts = [Draft(text, (turn.number,)) for turn in turns for text in _notable(turn)]
         unique: dict[str, Draft] = {}
         for draft in drafts:
             unique.setdefault(draft.text.casefold(), draft)
@@ -89,8 +89,9 @@ class RuleWriter:
         return Drafts([Draft(" ".join(dict.fromkeys(lines)))])
 
 
-def _notable(words: str) -> list[str]:
+def _notable(turn: EndedTurn) -> list[str]:
     """The sentences of a message that state something, or else the question."""
+    words, who = turn.words, "The person" if turn.mine else "A text that was piped in"
     if re.fullmatch(_SMALL_TALK, words.strip()):
         return []
     sentences = [tidy for part in re.split(_SENTENCE, words) if (tidy := " ".join(part.split()))]
@@ -98,8 +99,8 @@ def _notable(words: str) -> list[str]:
         s for s in sentences if re.search(_STATES, s) and not s.endswith("?") and not re.match(_ASKS, s)
     ]
     if stated:
-        return [f"The person said: {_shortened(sentence)}" for sentence in stated[:_MOST_LINES]]
-    return [f"The person asked: {_shortened(' '.join(sentences))}"] if sentences else []
+        return [f"{who} said: {_shortened(sentence)}" for sentence in stated[:_MOST_LINES]]
+    return [f"{who} asked: {_shortened(' '.join(sentences))}"] if sentences else []
 
 
 def _shortened(text: str) -> str:
@@ -118,8 +119,8 @@ class ModelWriter:
 
     async def observe(self, turns: Sequence[EndedTurn]) -> Drafts:
         told = "\n\n".join(
-            f"[{turn.number}] Person: {_clipped(turn.words)}\n[{turn.number}] Assistant: "
-            f"{_clipped(turn.reply) or '(no reply)'}"
+            f"[{turn.number}] {'Person' if turn.mine else 'Piped text'}: {_clipped(turn.words)}\n"
+            f"[{turn.number}] Assistant: {_clipped(turn.reply) or '(no reply)'}"
             for turn in turns
         )
         reply = await self._ask("observe", told)
