@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import NoneType
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args, get_origin, get_type_hints
 
 from typer import Context
@@ -192,6 +193,11 @@ def type_text(hint: object) -> str:
         return " · ".join(code(str(choice)) for choice in get_args(hint))
     if isinstance(hint, type) and not get_args(hint):
         return code(hint.__name__)
+    inner = next(iter(get_args(hint)), None)
+    if NoneType in get_args(hint):
+        return f"{type_text(inner)} · {code('None')}"
+    if get_origin(inner) is Literal:
+        return f"any of {type_text(inner)}"
     return code(re.sub(r"\w+\.(?=\w)", "", str(hint)))
 
 

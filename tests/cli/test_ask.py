@@ -10,7 +10,7 @@ def test_the_answer_alone_is_on_stdout(home: Home) -> None:
     done = home.run("ask", "read notes.txt")
     assert done.returncode == 0
     assert "buy tea" in done.stdout
-    assert done.stderr == "→ operator\noperator · fs_read path=notes.txt\n"
+    assert done.stderr == "→ operator\noperator · fs_read path=notes.txt\nchanged: nothing\n"
 
 
 def test_words_need_no_quotes_and_a_dash_reads_stdin(home: Home, call: Call) -> None:

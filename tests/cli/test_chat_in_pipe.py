@@ -21,7 +21,7 @@ def test_only_the_answer_goes_to_stdout(home: Home) -> None:
     assert "notes.txt" in done.stdout
     assert "operator" not in done.stdout
     assert "Sestet" not in done.stdout
-    assert done.stderr == "→ operator\noperator · fs_list\n"
+    assert done.stderr == "→ operator\noperator · fs_list\nchanged: nothing\n"
     assert "\x1b" not in done.stdout + done.stderr
 
 
@@ -46,9 +46,9 @@ def test_the_exit_code_is_that_of_the_last_turn(home: Home) -> None:
 
 def test_bytes_that_are_not_text_do_not_end_the_conversation(home: Home) -> None:
     argument = home.run("ask", "caf\udce9")
-    assert (argument.returncode, argument.stderr) == (0, "")
+    assert (argument.returncode, argument.stderr) == (0, "changed: nothing\n")
     strict = home.run("ask", "-", stdin="caf\udce9", extra={"PYTHONIOENCODING": "utf-8:strict"})
-    assert (strict.returncode, strict.stderr) == (0, "")
+    assert (strict.returncode, strict.stderr) == (0, "changed: nothing\n")
     poor = home.run("ask", "list the files here", extra={"PYTHONIOENCODING": "latin-1:strict"})
     assert (poor.returncode, poor.stderr[:11]) == (0, "? operator\n")
 
@@ -59,7 +59,7 @@ async def test_an_answer_keeps_no_control_sequence(
     model = ScriptedModel(["a\x1b]0;owned\x07b\u202ec"])
     async with sestet.open({}, model=model, home=tmp_path) as app:
         await answer_plainly(app, "s1", "go")
-    assert capsys.readouterr() == ("abc\n", "")
+    assert capsys.readouterr() == ("abc\n", "changed: nothing\n")
 
 
 async def test_ctrl_c_ends_the_conversation_with_the_turn(
@@ -69,7 +69,7 @@ async def test_ctrl_c_ends_the_conversation_with_the_turn(
     monkeypatch.setattr(sys, "stdin", io.StringIO("wait\nhello\n"))
     async with sestet.open({}, model=HangingModel(begun=press_ctrl_c), home=home.data) as app:
         assert await talk_in_pipe(app, "s1", mine=False) == 130
-    assert capsys.readouterr() == ("", "Stopped.\n")
+    assert capsys.readouterr() == ("", "Stopped.\nchanged: nothing\n")
 
 
 def press_ctrl_c() -> None:

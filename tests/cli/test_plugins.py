@@ -86,7 +86,7 @@ def test_what_is_begun_in_an_empty_workspace_is_used_there(home: Home, call: Cal
     assert call("ask", "ask the poet to greet Ann") == (
         0,
         "Hello, Ann!\n",
-        "→ poet\npoet · poet_greet person=Ann\n",
+        "→ poet\npoet · poet_greet person=Ann\nchanged: nothing\n",
     )
 
 

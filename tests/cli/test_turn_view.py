@@ -178,4 +178,4 @@ async def test_ctrl_c_stops_the_turn_and_keeps_what_had_been_said(console: Conso
         assert isinstance(end, TurnCancelled)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert isinstance(console.file, io.StringIO)
-    assert read_screen(console.file.getvalue()) == ["", BEGINNING, "", "Stopped."]
+    assert read_screen(console.file.getvalue()) == ["", BEGINNING, "", "Stopped.", "  changed: nothing"]

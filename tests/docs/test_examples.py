@@ -10,6 +10,7 @@ import pytest
 
 import sestet
 from scripts.injection_picture import PICTURE, draw, record, tidy
+from sestet.cli.show.footer import effects_text
 from sestet.cli.show.progress import progress_line
 from sestet.config import Settings, load_settings
 from sestet.core.event import Event, TurnFinished
@@ -111,7 +112,8 @@ async def lines_of(turn: AsyncGenerator[Event], asked: str) -> AsyncGenerator[st
         if line := progress_line(event, asked):
             yield f"  {line.text}"
         if isinstance(event, TurnFinished):
-            yield f"\n{event.text}\n\n  {event.author} · {round(event.milliseconds)} ms\n"
+            facts = f"{event.author} · {round(event.milliseconds)} ms · {effects_text(event)}"
+            yield f"\n{event.text}\n\n  {facts}\n"
 
 
 def without_times(text: str) -> str:

@@ -1,12 +1,13 @@
 """A request to a remote agent leaves this machine, and its answer is untrusted."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from a2a.server.tasks import TaskUpdater
 
 import sestet
-from sestet.core.event import ApprovalRequested, Event
+from sestet.core.event import ApprovalRequested, Effects, Event, TurnFinished
 from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
@@ -147,3 +148,26 @@ async def test_the_policy_knows_a_remote_agent_as_a_tool_with_its_name(
 
     assert questions(events) == []
     assert [request.path for request in stranger.received] == ["/.well-known/agent-card.json"]
+
+
+async def break_down(task: TaskUpdater) -> None:
+    raise OSError("the mast fell over")
+
+
+@pytest.mark.parametrize(
+    ("answer", "effects"),
+    [("No.", Effects(sent=("stranger",))), (break_down, Effects(failed=("stranger",)))],
+    ids=["answered", "failed"],
+)
+async def test_a_request_to_a_remote_agent_counts_as_sent(
+    tmp_path: Path, answer: str | Callable[[TaskUpdater], Awaitable[None]], effects: Effects
+) -> None:
+    script: dict[str, list[sestet.ToolCall | str]] = {
+        "orchestrator": [transfer("stranger", "What now?"), "It says no."],
+    }
+    allow: dict[str, object] = {"allow": [{"tool": "remote_stranger", "target": "stranger"}]}
+    async with running_agent(Agent(answer)) as server:
+        events = await run(server.url, tmp_path, script, "ask the stranger", allow)
+
+    assert isinstance(events[-1], TurnFinished)
+    assert events[-1].effects == effects

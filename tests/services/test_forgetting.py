@@ -5,9 +5,19 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import PersonError
-from sestet.core.event import AgentNudged, MemoryRecalled, Stamp, ToolFinished, TurnStarted
+from sestet.core.event import (
+    AgentNudged,
+    Effects,
+    MemoryRecalled,
+    Stamp,
+    ToolCalled,
+    ToolFinished,
+    TurnFinished,
+    TurnStarted,
+)
 from sestet.core.label import CLEAN, Origin
 from sestet.core.message import ToolCall
+from sestet.core.model import Usage
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
@@ -217,3 +227,26 @@ def test_scrubbing_says_when_another_process_has_the_file_open(database: Databas
     other.execute("COMMIT")
     assert Forgetting(database).scrub() is True
     other.close()
+
+
+@pytest.mark.parametrize("fact", ["local", "changed", "notes.txt", "I like tea"])
+@pytest.mark.parametrize(("is_origin", "left"), [(True, "[forgotten]"), (False, "keep [forgotten]")])
+def test_a_forgotten_text_leaves_the_effects_of_a_turn_and_they_can_still_be_read(
+    database: Database, fact: str, is_origin: bool, left: str
+) -> None:
+    origin, other = say(database, f"Remember {fact}"), say(database, "hello")
+    turn_id = origin if is_origin else other
+    stamp = Stamp("s1", turn_id, 21, "chronicler", "d1", 1.0)
+    journal = Journal(database)
+    journal.append(ToolCalled(stamp, ToolCall("memory_keep", {}, "c1"), "local", (f"keep {fact}",)))
+    effects = Effects(changed=(f"keep {fact}",))
+    journal.append(TurnFinished(replace_seq(stamp, 22), fact, Usage(), 1.0, CLEAN, effects, ("changed",)))
+    MemoryStore(database).add(fact, Origin("s1", origin, CLEAN))
+
+    Forgetting(database).forget("m1", everywhere=True)
+
+    *_, called, finished = journal.events_of(turn_id)
+    assert isinstance(called, ToolCalled)
+    assert (called.effect, called.targets) == ("local", (left,))
+    assert isinstance(finished, TurnFinished)
+    assert (finished.effects, finished.unsupported) == (Effects(changed=(left,)), ("changed",))

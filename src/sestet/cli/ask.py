@@ -35,7 +35,7 @@ def ask(
     ] = False,
     mine: Annotated[bool, MINE] = False,
 ) -> None:
-    """Ask one thing. Only the answer goes to stdout; who is working, to stderr.
+    """Ask one thing. Only the answer goes to stdout; who is working and what was changed, to stderr.
 
     A message from stdin is untrusted, unless you type it or pass --mine: it chooses no receiver.
     """

@@ -11,11 +11,27 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
+from sestet.core.tool import Effect
 
 #: How a delegation can end. None of these is ever lost or silent.
 OutcomeKind: TypeAlias = Literal[
     "ok", "rejected", "failed", "timeout", "over_budget", "loop", "empty", "cancelled", "paused"
 ]
+#: The kinds of effect that a text can claim: fields of ``Effects``.
+Claim: TypeAlias = Literal["changed", "sent", "paid"]
+
+
+class Effects(Record):
+    """What the calls of a turn did, from the journal alone: their targets, or the names of the tools."""
+
+    #: Files, and rows of Sestet's own database.
+    changed: tuple[str, ...] = ()
+    sent: tuple[str, ...] = ()
+    paid: tuple[str, ...] = ()
+    #: Calls that ended with an error. They may have changed something before it.
+    failed: tuple[str, ...] = ()
+    #: Calls that started and have no result: they may have taken effect or not.
+    in_doubt: tuple[str, ...] = ()
 
 
 class Stamp(NamedTuple):
@@ -141,6 +157,10 @@ class ToolCalled(_Stamped):
 
     kind: ClassVar[Literal["tool_called"]] = "tool_called"
     call: ToolCall
+    #: As the tool declares it; None: an earlier version wrote this event.
+    effect: Effect | None = None
+    #: The targets of an effect in short, or the tool's name with its first short text.
+    targets: tuple[str, ...] = ()
 
 
 class ToolFinished(_Stamped):
@@ -187,6 +207,10 @@ class TurnFinished(_Stamped):
     usage: Usage
     milliseconds: float
     label: Label
+    #: Of the whole turn; None: an earlier version wrote this event, or an intent of the turn.
+    effects: Effects | None = None
+    #: The kinds of effect that the text claims and the journal does not have.
+    unsupported: tuple[Claim, ...] = ()
 
 
 class TurnFailed(_Stamped):
@@ -197,12 +221,14 @@ class TurnFailed(_Stamped):
     text: str
     label: Label
     detail: str = ""
+    effects: Effects | None = None
 
 
 class TurnCancelled(_Stamped):
     """The person stopped the turn."""
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
+    effects: Effects | None = None
 
 
 class TurnPaused(_Stamped):
@@ -210,6 +236,8 @@ class TurnPaused(_Stamped):
 
     kind: ClassVar[Literal["turn_paused"]] = "turn_paused"
     waiting_for: tuple[str, ...]
+    #: The effects so far.
+    effects: Effects | None = None
 
 
 class TurnResumed(_Stamped):

@@ -8,6 +8,7 @@ from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
+from sestet.runtime.effects import shown_targets
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import ToolStep
@@ -131,7 +132,8 @@ class Gatekeeper(Record):
     def start(self, step: ToolStep, approval_id: str) -> bool:
         """Write the intent and use up its approval; False when the approval is not for this call."""
         (run, tool, call), turn = step, step.run.turn
-        intent = ToolCalled(run.stamp(), call)
+        targets = () if tool.effect == "none" else shown_targets(tool, call.arguments)
+        intent = ToolCalled(run.stamp(), call, tool.effect, targets)
         if approval_id:
             return turn.record_with(intent, lambda intent: self.approvals.use(approval_id, intent))
         # The record of an effect that can be neither repeated nor probed must survive a power cut.

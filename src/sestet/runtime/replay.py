@@ -23,6 +23,8 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN
 
+_ACTS = (MemoryRecalled, ToolCalled, ToolFinished, DelegationFinished)
+
 
 class Replay:
     """Finished work by the place where it happened."""
@@ -50,6 +52,8 @@ class Replay:
         self.questions: dict[str, ApprovalRequested] = {}
         # By approval id.
         self.decided: set[str] = set()
+        #: The events that tell the effects of the turn, and what its tools have read.
+        self.acts: list[Event] = []
 
     def next_reply(self, delegation_id: str) -> ModelCalled | None:
         """The next recorded reply of one agent's run, each once."""
@@ -84,6 +88,8 @@ def replay(events: Iterable[Event]) -> Replay:
     found = Replay()
     for event in events:
         found.last_seq = max(found.last_seq, event.seq)
+        if isinstance(event, _ACTS):
+            found.acts.append(event)
         match event:
             case TurnStarted():
                 found.text, found.mine, found.label = event.text, event.mine, event.label

@@ -15,19 +15,19 @@ from sestet.core.event import (
     Stamp,
     TurnCancelled,
     TurnFailed,
-    TurnFinished,
-    TurnPaused,
     TurnResumed,
     TurnStarted,
 )
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
+from sestet.runtime.effects import effects_of
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Outcome, Turn, TurnPlan, require_usable
+from sestet.runtime.turn import AgentRun, Limits, Turn, TurnPlan, require_usable
+from sestet.runtime.turn_end import cancelled, end_of, failed
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
@@ -126,7 +126,8 @@ class Runner:
         async with self._locks.hold(row.session_id):
             self._require_open(turn_id)
             seq = self._journal.last_seq(turn_id) + 1
-            self._journal.append(TurnCancelled(Stamp(row.session_id, turn_id, seq, "user", "", time.time())))
+            stamp = Stamp(row.session_id, turn_id, seq, "user", "", time.time())
+            self._journal.append(TurnCancelled(stamp, effects_of(self._journal.events_of(turn_id))))
             self._hooks.after_turn(row.session_id)
 
     def _turn(self, turn_id: str) -> TurnRow:
@@ -168,12 +169,12 @@ class Runner:
             run = self._open_conversation(turn, past)
             async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
-            end = self._end_of(turn, run, outcome)
+            end = end_of(turn, root, outcome, run.label)
         except TimeoutError:
             cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
-            end = _failed(turn.stamp(root), "timeout", cause, run.label if run else CLEAN)
+            end = failed(turn, root, "timeout", cause, run.label if run else CLEAN)
         except asyncio.CancelledError:
-            end = TurnCancelled(turn.stamp("user"))
+            end = cancelled(turn)
         except StorageError as error:
             turn.on_failed(error)
             return
@@ -185,13 +186,13 @@ class Runner:
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
         cause = whole(f"something went wrong inside Sestet: {told(bug)}")
-        return _failed(turn.stamp(self._root.name), "failed", cause, label)
+        return failed(turn, self._root.name, "failed", cause, label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Record the end for a task that was ended from outside, or before its first step."""
         if turn.error is None:
             if task.cancelled():
-                turn.record(TurnCancelled(turn.stamp("user")))
+                turn.record(cancelled(turn))
             elif (error := task.exception()) is not None:
                 turn.record(self._failed_on(turn, error, _UNKNOWN))
         turn.close()
@@ -218,15 +219,6 @@ class Runner:
         turn.record(recalled)
         return recalled
 
-    def _end_of(self, turn: Turn, run: AgentRun, outcome: Outcome) -> Event:
-        if outcome.kind == "ok":
-            stamp = turn.stamp(outcome.author)
-            return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, run.label)
-        stamp = turn.stamp(self._root.name)
-        if outcome.kind == "paused":
-            return TurnPaused(stamp, tuple(turn.waiting_for))
-        return _failed(stamp, outcome.kind, outcome.cause or outcome.kind, run.label)
-
 
 async def _stop(task: asyncio.Task[None]) -> None:
     """Cancel the task and wait for its end, even while this task is cancelled itself."""
@@ -239,9 +231,3 @@ async def _stop(task: asyncio.Task[None]) -> None:
             cancelled = error
     if cancelled is not None:
         raise cancelled
-
-
-def _failed(stamp: Stamp, kind: str, detail: str, label: Label) -> TurnFailed:
-    """The end of a turn without a reply, with a sentence for the person and the bare reason."""
-    detail = detail.rstrip(".")
-    return TurnFailed(stamp, kind, f"I could not answer: {detail}.", label, detail)

@@ -12,7 +12,20 @@ from sestet.storage.database import Database
 FORGOTTEN = "[forgotten]"
 #: Fields whose values come from a list or from the runtime, so they hold no words of a person.
 _KEPT = frozenset(
-    {"name", "agent", "outcome", "id", "ids", "approval_id", "decision", "scope", "model", "waiting_for"}
+    {
+        "name",
+        "agent",
+        "outcome",
+        "id",
+        "ids",
+        "approval_id",
+        "decision",
+        "scope",
+        "model",
+        "waiting_for",
+        "effect",
+        "unsupported",
+    }
 )
 _WORDLESS = (AgentNudged.kind,)
 _BATCH = 2_000

@@ -7,6 +7,7 @@ from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
+from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.event import TurnFailed, TurnFinished
 
@@ -18,12 +19,16 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
         print_answer(console, end.text, markdown=markdown)
         console.print()
         console.print(Text(f"  {_facts(end)}", style="dim"))
+        if warning := claim_warning(end):
+            console.print(Text(warning, style="yellow"))
         return
     if unfinished.strip():
         console.print(Text(clean(unfinished).strip("\n"), style="dim"))
         console.print()
     style = "red" if isinstance(end, TurnFailed) else "yellow"
     console.print(Text(clean(last_words(end)), style=style))
+    if effects := effects_text(end):
+        console.print(Text(f"  {effects}", style="dim"))
 
 
 def print_answer(console: Console, text: str, *, markdown: bool) -> None:
@@ -40,6 +45,8 @@ def _facts(end: TurnFinished) -> str:
     facts = [end.author, f"{seconds:.1f} s" if seconds >= 1 else f"{end.milliseconds:.0f} ms"]
     if tokens := end.usage.input_tokens + end.usage.output_tokens:
         facts.append(f"{tokens:,} tokens")
+    if effects := effects_text(end):
+        facts.append(effects)
     return " · ".join(facts)
 
 

@@ -40,6 +40,7 @@ def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = 
     """A turn as JSON, without the pieces of streamed text: the whole text is there."""
     first, last = events[0].stamp, events[-1]
     usage = sum((event.usage for event in events if isinstance(event, ModelCalled)), Usage())
+    end = event_values(last) if isinstance(last, END_OF_TURN) else {}
     elapsed = last.milliseconds if isinstance(last, TurnFinished) else (last.stamp.at - first.at) * 1000
     return {
         "session": first.session_id,
@@ -49,6 +50,8 @@ def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = 
         "text": last.text if isinstance(last, TurnFinished | TurnFailed) else "",
         "approvals": [describe_question(question) for question in open_questions],
         "in_doubt": [describe_event(event) for event in events if is_in_doubt(event)],
+        "effects": end.get("effects"),
+        "unsupported": end.get("unsupported", []),
         "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
         "milliseconds": round(elapsed),
         "events": [describe_event(event) for event in events if not isinstance(event, TextStreamed)],

@@ -13,6 +13,7 @@ from sestet.cli.assistant import warn_once
 from sestet.cli.options import INTERRUPTED
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
+from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.progress import in_doubt_text, is_in_doubt, progress_line
 from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.errors import PersonError
@@ -130,6 +131,8 @@ class PlainReport:
         typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
         for event in self._doubts:
             typer.echo(in_doubt_text(event), err=True)
+        for line in filter(None, (effects_text(end), claim_warning(end))):
+            typer.echo(line, err=True)
         if isinstance(end, TurnPaused):
             print_open_questions(self._app, end.stamp.turn_id)
         return end

@@ -1,0 +1,51 @@
+"""The last event of a turn: how it ended, and its effects."""
+
+from collections.abc import Iterator
+
+from sestet.core.event import (
+    Effects,
+    Event,
+    MemoryRecalled,
+    ToolFinished,
+    TurnCancelled,
+    TurnFailed,
+    TurnFinished,
+    TurnPaused,
+)
+from sestet.core.label import Label
+from sestet.runtime.claims import unsupported_claims
+from sestet.runtime.effects import effects_of
+from sestet.runtime.turn import Outcome, Turn
+
+
+def end_of(turn: Turn, root: str, outcome: Outcome, label: Label) -> Event:
+    """The end of a turn whose root agent came to this outcome."""
+    if outcome.kind == "ok":
+        stamp, effects = turn.stamp(outcome.author), _effects(turn)
+        claims = unsupported_claims(outcome.text, turn.text, effects, _texts_read(turn)) if effects else ()
+        return TurnFinished(stamp, outcome.text, turn.usage, turn.milliseconds, label, effects, claims)
+    if outcome.kind == "paused":
+        return TurnPaused(turn.stamp(root), tuple(turn.waiting_for), _effects(turn))
+    return failed(turn, root, outcome.kind, outcome.cause or outcome.kind, label)
+
+
+def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnFailed:
+    """The end of a turn without a reply, with a sentence for the person and the bare reason."""
+    detail = detail.rstrip(".")
+    text = f"I could not answer: {detail}."
+    return TurnFailed(turn.stamp(root), kind, text, label, detail, _effects(turn))
+
+
+def cancelled(turn: Turn) -> TurnCancelled:
+    return TurnCancelled(turn.stamp("user"), _effects(turn))
+
+
+def _effects(turn: Turn) -> Effects | None:
+    return effects_of((*turn.replay.acts, *turn.log))
+
+
+def _texts_read(turn: Turn) -> Iterator[str]:
+    """The texts that tools and memory gave to the agents of the turn."""
+    for event in (*turn.replay.acts, *turn.log):
+        if isinstance(event, ToolFinished | MemoryRecalled):
+            yield event.text
