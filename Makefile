@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench router wheel format lock clean stale
+.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench bench-agentdojo router wheel format lock clean stale
 
 BIN := .venv/bin
 
@@ -9,7 +9,7 @@ BIN := .venv/bin
 STALE := $(shell scripts/setup.sh usable || echo stale)
 
 help: ## list the tasks
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s  %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.dev ## make .venv with everything that running, testing and checking need
 
@@ -44,6 +44,9 @@ check: lint types test docs-check ## all of the above checks; what continuous in
 
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)
+
+bench-agentdojo: .venv/.dev ## attack the gate with AgentDojo (ARGS="--benign" for the tasks alone)
+	$(BIN)/python -m bench.agentdojo $(ARGS)
 
 router: .venv/.dev ## train the router on its bank of requests, and write its figures into docs/routing.md
 	$(BIN)/python -m sestet.evals.training

@@ -43,7 +43,7 @@ def make_venv(entry: Entry) -> None:
         lock = str(checkout / _LOCK)
         _run([python, *_PIP, "--require-hashes", "--only-binary", ":all:", "--requirement", lock])
         _run([python, *_PIP, "--no-deps", "--no-build-isolation", "--editable", str(checkout)])
-    elif entry.requirements:
+    if entry.requirements:
         _run([python, *_PIP, *entry.requirements])
     _stamp_path(entry).write_text(_stamp(entry), encoding="utf-8")
 
