@@ -70,8 +70,8 @@ class Gatekeeper(Record):
     def _judge(self, step: ToolStep) -> Verdict:
         run, tool, call = step
         label = self._label(step)
-        # The person's words matter only where others' words have been read.
-        words = run.turn.user_words if label.untrusted else ""
+        # The person's words matter only where something else has been read.
+        words = run.turn.user_words if label.untrusted or label.private else ""
         return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
 
     def _label(self, step: ToolStep) -> Label:
