@@ -7,7 +7,7 @@ delegates, it looks for a recorded result here, so that nothing is written or pa
 from collections import Counter, deque
 from collections.abc import Iterable
 
-from sestet.core.agent import TRANSFER
+from sestet.core.effects import is_result
 from sestet.core.event import (
     AgentNudged,
     ApprovalDecided,
@@ -70,15 +70,6 @@ class Replay:
         """Whether a call of a tool was made before the turn was resumed."""
         return call_id in self.intents or call_id in self.answers
 
-    def open_intents(self) -> dict[str, ToolCalled]:
-        """The calls without a result, by id. A request to a remote agent is answered by its delegation."""
-        return {
-            call_id: intent
-            for call_id, intent in self.intents.items()
-            if call_id not in self.answers
-            and not (intent.call.name == TRANSFER and intent.delegation_id in self.results)
-        }
-
     def has(self, event: Event) -> bool:
         """Whether the turn recorded this event before it was resumed."""
         match event:
@@ -126,7 +117,7 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.delegated.add(event.delegation_id)
                 if event.call_id:
                     found.delegations[event.call_id] = event
-            case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:
+            case DelegationFinished() if is_result(event):
                 found.results[event.delegation_id] = event
             case AgentNudged():
                 found.nudged.add(event.delegation_id)

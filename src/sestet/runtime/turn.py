@@ -9,6 +9,7 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
+from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
 from sestet.core.label import CLEAN, Label
@@ -149,7 +150,7 @@ class Turn:
         self.delegations: dict[str, asyncio.Task[object] | None] = {}
         self.stopped: set[str] = set()
         #: Calls that were begun and have no result yet, by id.
-        self.open: dict[str, ToolCalled] = self.replay.open_intents()
+        self.open: dict[str, ToolCalled] = open_calls(self.replay.acts)
         #: Set when the storage failed. Then nothing more is written, and the turn can be resumed later.
         self.error: StorageError | None = None
         self._started = time.monotonic()
