@@ -25,6 +25,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN
+from sestet.core.model import Usage
 
 _ACTS = (MemoryRecalled, ToolCalled, ToolFinished, DelegationFinished)
 
@@ -43,12 +44,15 @@ class Replay:
         #: The time that the turn has run: not the time while it waited for a person, or was dead.
         self.milliseconds = 0.0
         self.unpriced: set[str] = set()
+        # What the models have used, all agents together.
+        self.model_calls = 0
+        self.usage = Usage()
+        self.estimated_tokens = 0
         # By delegation id; the root agent's is empty.
         self.replies: dict[str, deque[ModelCalled]] = {}
         self.delegated: set[str] = set()
         self.nudged: set[str] = set()
         self.results: dict[str, DelegationFinished] = {}
-        self.model_calls: Counter[str] = Counter()
         self.tool_calls: dict[str, list[str]] = {}
         self.answered_calls: Counter[str] = Counter()
         # By call id.
@@ -110,7 +114,9 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.routed = event
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
-                found.model_calls[event.delegation_id] += 1
+                found.model_calls += 1
+                found.usage += event.usage
+                found.estimated_tokens += event.estimated_tokens
             case PriceUnknown():
                 found.unpriced.add(event.model)
             case DelegationStarted():
