@@ -16,7 +16,7 @@ from sestet.runtime.prompts import say, tell
 from sestet.runtime.replay import replay
 from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal, TurnRow
-from sestet.storage.patience import when_free
+from sestet.storage.lock_wait import when_free
 
 
 def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:

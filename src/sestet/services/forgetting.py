@@ -7,16 +7,16 @@ from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
+from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.forgettings import Forgettings, Wipe
+from sestet.storage.forgotten_turns import ForgottenTurns
+from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import shared_words
-from sestet.storage.redaction import Redaction
 from sestet.storage.row_redaction import RowRedaction
-from sestet.storage.said_words import SaidWords
 from sestet.storage.saved_in_turn import SavedInTurn
-from sestet.storage.turn_ending import TurnEnding
 
 #: What to tell the person about a wipe that is not done; it is tried again by itself.
 UNWIPED: dict[Wipe, str] = {
@@ -52,8 +52,9 @@ class Forgetting:
         self._database = database
         self._catalog = MemoryCatalog(database)
         self._journal = Journal(database)
-        self._redaction = Redaction(database)
+        self._redaction = EventRedaction(database)
         self._rows = RowRedaction(database)
+        self._turns = ForgottenTurns(database, self._journal)
         self._forgettings = Forgettings(database)
 
     def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
@@ -74,7 +75,7 @@ class Forgetting:
     def _forget(
         self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
     ) -> ForgottenMemory:
-        words, turns = SaidWords(text), self._turns_of(item) if item else []
+        words, turns = ForgottenWords(text), self._turns_of(item) if item else []
         with self._database.transaction(sync=True):
             self._forgettings.add()
             # A turn that is observed later would bring the words back.
@@ -86,10 +87,10 @@ class Forgetting:
             if everywhere:
                 self._rows.blank_words(words)
             shown = self._redaction.blank_recalled(frozenset(gone))
-            self._never_observe(unwanted | shown)
+            self._turns.never_observe(filter(None, unwanted | shown))
             # Without ``everywhere`` a later turn may still read the conversation.
             held = touched | shown if everywhere else touched
-            ended = TurnEnding(self._database, self._journal).end_open(held - {asked_in}, later=everywhere)
+            ended = self._turns.end_open(held - {asked_in}, later=everywhere)
         return ForgottenMemory(
             item,
             (*(name for name in gone if item is None or name != item.id), *saved),
@@ -115,11 +116,7 @@ class Forgetting:
         for turn_id in turns:
             self._redaction.blank_turn(turn_id)
             self._rows.blank_questions(turn_id)
-        return saved, {*turns, *self._redaction.blank_words(SaidWords(text))}
-
-    def _never_observe(self, turns: Iterable[str]) -> None:
-        for turn_id in filter(None, turns):
-            self._database.execute("INSERT OR IGNORE INTO forgotten_turns (turn_id) VALUES (?)", (turn_id,))
+        return saved, {*turns, *self._redaction.blank_words(ForgottenWords(text))}
 
     def _remove_saved(self, text: str, turns: Sequence[str]) -> list[str]:
         """Remove lessons, entries and graph facts that were saved in the same turns and say the same."""

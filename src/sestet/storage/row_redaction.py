@@ -5,7 +5,7 @@ from itertools import count
 from typing import NamedTuple
 
 from sestet.storage.database import Database, Value
-from sestet.storage.said_words import SaidWords, blank, change_stored
+from sestet.storage.forgotten_words import ForgottenWords, blank, change_stored
 
 #: Columns without words of a person: keys, choices from a list, names from the runtime, names of files.
 WORDLESS = frozenset(
@@ -15,7 +15,7 @@ WORDLESS = frozenset(
         *("digest", "path", "source", "why"),
     }
 )
-#: ``events``: ``Redaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
+#: ``events``: ``EventRedaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
 _OTHERWISE = ("events", "nodes")
 #: A fact or a standing answer with a hole says something else, so it is deleted.
 _DELETED = ("triples", "proposals", "grants")
@@ -33,7 +33,7 @@ class RowRedaction:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def blank_words(self, words: SaidWords) -> None:
+    def blank_words(self, words: ForgottenWords) -> None:
         """Inside a transaction: replace some words in every text column, or delete the row."""
         for table in self._tables():
             for keys, texts in self._rows_like(table, words):
@@ -66,7 +66,7 @@ class RowRedaction:
         texts = (column for column, kind, _ in columns if kind == "TEXT" and column not in keys)
         return _Table(name, keys, tuple(text for text in texts if text not in WORDLESS))
 
-    def _rows_like(self, table: _Table, words: SaidWords) -> list[tuple[list[Value], list[str]]]:
+    def _rows_like(self, table: _Table, words: ForgottenWords) -> list[tuple[list[Value], list[str]]]:
         return self._rows(table, " || ' ' || ".join(table.texts) + " LIKE ?", words.like)
 
     def _rows(self, table: _Table, condition: str, value: Value) -> list[tuple[list[Value], list[str]]]:

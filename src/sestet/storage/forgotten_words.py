@@ -20,7 +20,7 @@ _PERSONS = {
 }
 
 
-class SaidWords:
+class ForgottenWords:
     """Words in any case and spacing, in any person, but not as a part of longer words."""
 
     def __init__(self, words: str) -> None:

@@ -15,7 +15,7 @@ _LONGEST_WAIT = 0.2
 _Result = TypeVar("_Result")
 
 
-class Patience:
+class LockWait:
     """Counts how long a lock has been waited for."""
 
     def __init__(self) -> None:
@@ -38,11 +38,11 @@ def held_too_long(error: BusyError) -> StorageError:
 
 async def when_free(write: Callable[[], _Result]) -> _Result:
     """Do a write that takes one transaction, as soon as no other process has locked the database."""
-    patience = Patience()
+    wait = LockWait()
     while True:
         try:
             return write()
         except BusyError as error:
-            if patience.is_over:
+            if wait.is_over:
                 raise held_too_long(error) from error
-        await asyncio.sleep(patience.next_wait())
+        await asyncio.sleep(wait.next_wait())
