@@ -87,7 +87,7 @@ class Forgetting:
             if everywhere:
                 self._rows.blank_words(words)
             shown = self._redaction.blank_recalled(frozenset(gone))
-            self._turns.never_observe(filter(None, unwanted | shown))
+            self._turns.never_observe((unwanted | shown) - {""})
             # Without ``everywhere`` a later turn may still read the conversation.
             held = touched | shown if everywhere else touched
             ended = self._turns.end_open(held - {asked_in}, later=everywhere)

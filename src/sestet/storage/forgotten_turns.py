@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from sestet.core.event import Event, Stamp, ToolCalled, ToolFinished, TurnCancelled
 from sestet.core.label import Label
@@ -21,7 +21,7 @@ class ForgottenTurns:
         self._database = database
         self._journal = journal
 
-    def never_observe(self, turn_ids: Iterable[str]) -> None:
+    def never_observe(self, turn_ids: Collection[str]) -> None:
         """Inside a transaction: keep the turns from the observer, which would bring the words back."""
         for turn_id in turn_ids:
             self._database.execute("INSERT OR IGNORE INTO forgotten_turns (turn_id) VALUES (?)", (turn_id,))
