@@ -23,9 +23,9 @@ UNWIPED: dict[Wipe, str] = {
     "in_use": "another process is using the file: traces stay in it until the next start of Sestet, "
     "'sestet doctor' or another 'forget' wipes them",
     "no_room": "the disk is full: the rows are deleted, and their traces are wiped once there is room",
-    "failed": "the file could not be rewritten, so it still holds traces: 'sestet doctor' tells more",
+    "failed": "the file could not be rewritten and still holds traces; the next start of Sestet tries again",
 }
-#: Something that was saved in the same turn was made of a fact if it shares this part of its words.
+#: A text that was saved in the same turn as a fact counts as made of it if it shares this part of its words.
 _MADE_OF_IT = 0.5
 _FEWEST_CHARACTERS = 3
 
@@ -33,7 +33,7 @@ _FEWEST_CHARACTERS = 3
 class ForgottenMemory(Record):
     """The result of forgetting one memory."""
 
-    #: None: words were forgotten that no memory has to have.
+    #: None: words were forgotten, and not a memory.
     item: MemoryItem | None
     #: Rows that were removed too: from the same words, or based on them. Ids of memories, and names.
     with_it: tuple[str, ...]
@@ -69,7 +69,9 @@ class Forgetting:
     def forget_words(self, words: str) -> ForgottenMemory:
         """Remove some words wherever they were recorded, whether a memory has them or not."""
         if len(words.strip(" .!?")) < _FEWEST_CHARACTERS:
-            raise PersonError(f"'{words}' is too short: it would be blanked in the midst of other things")
+            raise PersonError(
+                f"'{words}' is too short to forget everywhere: use at least {_FEWEST_CHARACTERS} characters"
+            )
         return self._forget(words, None, everywhere=True)
 
     def _forget(
