@@ -1,4 +1,4 @@
-"""Removes words from recorded conversations."""
+"""Removes words from the events of the journal, and from the titles of sessions."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Removes words from all stored rows but the events of conversations, whichever table they are in."""
+"""Removes words from every table except the journal."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -113,7 +113,7 @@ class RowRedaction:
         self._database.execute(f"DELETE FROM {table.name} WHERE {_equal(table.keys)}", keys)  # noqa: S608 - names of the schema
 
     def _free_key(self, key: str, own: Sequence[Value]) -> str:
-        """Two entries never have one key, not even if both were called by the forgotten words."""
+        """A key that no other entry has: two titles may become the same without the forgotten words."""
         others = "SELECT 1 FROM knowledge WHERE key = ? AND id <> ?"
         names = (key if number == 1 else f"{key} {number}" for number in count(1))
         return next(name for name in names if not self._database.execute(others, (name, *own)))
