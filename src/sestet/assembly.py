@@ -71,9 +71,9 @@ def settings_of(given: Settings | Loaded | Mapping[str, object]) -> Settings:
 def with_plugins(
     additions: Additions, wanted: bool | Path | None, settings: Settings, given: object
 ) -> Additions:
-    """The additions and the plug-ins that fit beside them; None wants them if settings were loaded.
+    """The additions with the plug-ins that fit beside them, and with the file of loaded settings.
 
-    The result knows the file of loaded settings too.
+    ``wanted`` None: look for plug-ins only if settings were loaded.
     """
     loaded = given if isinstance(given, Loaded) else None
     additions = replace(additions, settings_file=loaded.file) if loaded else additions

@@ -10,6 +10,7 @@ from rich.console import Console
 
 import sestet
 from sestet import ScriptedModel, ToolCall
+from sestet.cli.show.answer import print_end
 from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.history import print_turns
 from sestet.cli.show.turn_summary import describe_turn
@@ -97,6 +98,16 @@ async def test_the_terminal_marks_a_claim_that_the_journal_does_not_have(tmp_pat
     )
     assert facts.endswith(" · changed: nothing")
     assert warning == "⚠ The answer says that something was changed. In this turn nothing was."
+
+
+def test_a_long_last_line_stays_indented_on_a_narrow_terminal() -> None:
+    console = Console(file=io.StringIO(), width=40)
+    effects = Effects(changed=("a long name of a file.txt", "another long name.txt"))
+    print_end(console, finished(effects), markdown=False)
+    assert isinstance(console.file, io.StringIO)
+    *_, first, second = (line.rstrip() for line in console.file.getvalue().splitlines())
+    assert first.startswith("  operator")
+    assert second == "  of a file.txt, another long name.txt"
 
 
 async def test_a_turn_that_failed_tells_its_effects_too(tmp_path: Path) -> None:

@@ -164,4 +164,4 @@ def test_forgetting_says_which_turn_it_had_to_end(home: Home) -> None:
     said = home.run("memory", "forget", "m1").stderr
 
     assert "turn 1 of session " in said
-    assert "had not ended; it is ended now, since it would bring the words back" in said
+    assert "was still open; it is ended now, because it would bring the words back" in said

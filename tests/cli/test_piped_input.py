@@ -52,7 +52,7 @@ def test_an_entry_from_stdin_is_untrusted_and_stands_beside_the_persons(home: Ho
 
     assert piped.returncode == 0
     assert piped.stdout == "Hours (untrusted): version 1, untrusted: always open\n"
-    assert piped.stderr == "'Hours' is yours and stays as it is; --mine saves the text as yours\n"
+    assert piped.stderr == "'Hours' is yours and stays as it is; pass --mine to save the text as yours\n"
     assert home.json("knowledge", "show", "Hours")["content"] == "until six"
     label = home.json("knowledge", "show", "Hours (untrusted)")["label"]
     assert label == {"untrusted": True, "private": False, "sources": ["text from standard input"]}
@@ -72,9 +72,7 @@ def test_imported_rows_are_untrusted_unless_they_are_mine(home: Home, call: Call
 
     done = call("memory", "import", str(file))
 
-    assert (
-        done.err == "1 added, 0 known already; what is added counts as untrusted, --mine keeps its labels\n"
-    )
+    assert done.err == "1 added, 0 known already; the new rows are untrusted, --mine keeps their labels\n"
     assert facts(home) == {"I like tea": True}
     assert call("memory", "import", "--mine", str(file)).err == "0 added, 1 known already\n"
     assert facts(home) == {"I like tea": False}

@@ -151,6 +151,7 @@ def test_standing_answers_are_listed_with_what_they_are_bound_to() -> None:
         ],
     )
     assert isinstance(console.file, io.StringIO)
-    first, second = console.file.getvalue().splitlines()
+    first, second, limit = console.file.getvalue().splitlines()
     assert '3  operator · exec_mail  to="bob<U+202E>"  session s1' in first
     assert second.split()[:6] == ["4", "a", "·", "b", "no", "target"]
+    assert limit == "   not covered: calls after untrusted or private text was read"

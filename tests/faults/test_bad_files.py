@@ -134,7 +134,7 @@ def check_honest(app: sestet.App, seen: list[Event]) -> None:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sestet.storage.database._BUSY_SECONDS", 0.05)
-    monkeypatch.setattr("sestet.storage.patience.LONGEST", 0.2)
+    monkeypatch.setattr("sestet.storage.lock_wait.LONGEST", 0.2)
 
 
 @contextmanager

@@ -144,7 +144,7 @@ async def test_another_process_forgets_while_a_turn_of_the_same_session_runs(tmp
         done = await asyncio.to_thread(sestet_command, tmp_path, "memory", "forget", "m1", "--everywhere")
         model.gate.set()
 
-        assert "turn 2 of session 's1' had not ended; it is ended now" in done.stderr
+        assert "turn 2 of session 's1' was still open; it is ended now" in done.stderr
         with pytest.raises(ForgottenError, match="were forgotten"):
             await running
         (end,) = (

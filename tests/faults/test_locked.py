@@ -21,7 +21,7 @@ from sestet.core.event import (
     TurnPaused,
 )
 from sestet.core.tool import tool
-from sestet.storage import patience
+from sestet.storage import lock_wait
 from sestet.storage.database import FILE_NAME, Database
 from tests.faults.opened import Home, read_all
 from tests.faults.plan import ALL_DONE
@@ -194,7 +194,7 @@ async def test_a_tool_that_may_run_twice_waits_for_the_lock(tmp_path: Path) -> N
 async def test_a_lock_that_does_not_end_is_said_and_the_turn_can_go_on_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(patience, "LONGEST", 0.05)
+    monkeypatch.setattr(lock_wait, "LONGEST", 0.05)
     home = Home(tmp_path)
     seen: list[Event] = []
     async with home.open() as app:

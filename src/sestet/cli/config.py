@@ -16,6 +16,8 @@ from sestet.config import Loaded, Settings, as_mapping, settings_schema
 from sestet.core.schema import JsonValue
 
 program = new_program("Show, check and describe the settings.")
+#: The width of a value, and of the spaces and the word "default" beside it.
+_VALUE_WIDTH, _LEAST_VALUE, _REST_WIDTH = 60, 20, 11
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
@@ -50,13 +52,16 @@ def _print(loaded: Loaded) -> None:
     console = open_console()
     file = str(loaded.file) if loaded.file else "no settings file, so the defaults apply"
     print_line(console, Text(f"# {clean(file)}", style="dim"))
+    settings = list(_rows(loaded))
+    longest = max(len(key) for key, _, _ in settings)
+    width = min(_VALUE_WIDTH, max(_LEAST_VALUE, console.width - longest - _REST_WIDTH))
     rows = [
         (
             Text(clean(key)),
-            Text(one_line(json.dumps(value, ensure_ascii=False), 60)),
+            Text(one_line(json.dumps(value, ensure_ascii=False), width)),
             Text(clean(source), style="dim" if source == "default" else "cyan"),
         )
-        for key, value, source in _rows(loaded)
+        for key, value, source in settings
     ]
     for line in align(rows):
         print_line(console, line)

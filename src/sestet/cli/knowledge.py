@@ -101,7 +101,8 @@ def save(
     print_saved(saved, as_json)
     if saved.key.casefold() != entry.key.casefold():
         typer.echo(
-            f"{clean(repr(entry.key))} is yours and stays as it is; --mine saves the text as yours", err=True
+            f"{clean(repr(entry.key))} is yours and stays as it is; pass --mine to save the text as yours",
+            err=True,
         )
 
 

@@ -161,7 +161,7 @@ def import_file(
     if as_json:
         print_json(done._asdict())
     else:
-        doubt = "" if mine else "; what is added counts as untrusted, --mine keeps its labels"
+        doubt = "" if mine else "; the new rows are untrusted, --mine keeps their labels"
         typer.echo(f"{done.added} added, {done.known} known already{doubt if done.added else ''}", err=True)
 
 
@@ -227,7 +227,7 @@ def _print_known(item: str, wipe: Wipe, everywhere: bool, as_json: bool) -> None
     console = open_console(stderr=True)
     _say(console, f"{item}: already forgotten")
     if everywhere:
-        _say(console, f"its words are not known any more; to blank them too: {_FORGET_WORDS}")
+        _say(console, f"Sestet no longer knows its words; to blank them too: {_FORGET_WORDS}")
     _say(console, UNWIPED.get(wipe, "the file holds no traces of what was forgotten"))
 
 
@@ -248,14 +248,14 @@ def _print_forgotten(done: ForgottenMemory, wipe: Wipe, as_json: bool) -> None:
     console = open_console(stderr=True)
     _say(console, f"{done.item.id if done.item else 'these words'}: forgotten")
     if done.with_it:
-        _say(console, f"with it, since they came from the same words: {', '.join(done.with_it)}")
+        _say(console, f"made of the same words, and forgotten too: {', '.join(done.with_it)}")
     for name in done.counts_again:
         _say(console, f"{name}, which it had replaced, counts again")
     if done.item and done.still_said:
         where = _origin(done.item)
         _say(console, f"the conversation still holds what was said ({where}); --everywhere blanks that too")
     for name in done.ended:
-        _say(console, f"{name} had not ended; it is ended now, since it would bring the words back")
+        _say(console, f"{name} was still open; it is ended now, because it would bring the words back")
     if wipe in UNWIPED:
         _say(console, UNWIPED[wipe])
 

@@ -9,9 +9,9 @@ from sestet.core.tool import Tool
 
 #: For turns that only talked and read.
 NOTHING = Effects()
-#: How many targets of one call are shown, of how many characters, and among how many values they are sought.
+#: Bounds for one call: targets that are shown, characters of each, values that are looked at.
 _MOST_TARGETS, _LONGEST_TARGET, _MOST_VALUES = 8, 120, 64
-#: Where each kind of effect is told. Rows of our own database are changes too.
+#: The field of ``Effects`` for each kind of effect. Rows of our own database are changes too.
 _TOLD = {"store": "changed", "local": "changed", "external": "sent", "money": "paid"}
 #: The same for a request to a remote agent, by the end of its delegation.
 _REMOTE = {"ok": "sent", "rejected": "sent", "empty": "sent", "failed": "failed"}

@@ -21,7 +21,7 @@ class Label(Record):
     private: bool = False
     #: The sources of untrusted text first.
     sources: tuple[str, ...] = ()
-    #: How many of the sources are only private; the last ones.
+    #: How many sources, at the end of the list, are only private.
     only_private: int = 0
 
     @property

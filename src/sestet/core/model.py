@@ -15,7 +15,7 @@ from sestet.core.tool import Tool
 CHARACTERS_PER_TOKEN = 4
 #: A longer reply is a failure of its model.
 LONGEST_REPLY = 4_000_000
-#: After so many items of a stream the event loop gets a turn, also if the model never waits.
+#: After this many items of a stream, other tasks run, even if the model never waits.
 _ITEMS_IN_A_ROW = 128
 
 
@@ -111,6 +111,6 @@ async def read_stream(model: Model, request: ModelRequest) -> AsyncGenerator[Mod
 
 
 def require_length(model: Model, characters: int) -> None:
-    """Raise if a reply is too long to be one."""
+    """Raise if a reply is longer than ``LONGEST_REPLY``."""
     if characters > LONGEST_REPLY:
         raise ModelError(f"'{model.name}' gave a reply longer than {LONGEST_REPLY:,} characters")

@@ -37,7 +37,7 @@ Reads: TypeAlias = Literal["untrusted", "private"]
 Effect: TypeAlias = Literal["none", "store", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 
-#: A fixed result may say as much as one number of everyday size.
+#: A fixed result may carry as much as one 64-bit number.
 _MOST_BITS = 64
 _BITS_OF_A_FRACTION = 53
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))

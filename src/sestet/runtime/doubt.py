@@ -1,4 +1,4 @@
-"""Effects that were begun and given up: no work ends before each of them is said to be in doubt."""
+"""Records calls that were given up half-way as in doubt, before their delegation or turn ends."""
 
 import time
 from itertools import count
@@ -9,11 +9,11 @@ from sestet.core.label import CLEAN
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal, TurnRow
-from sestet.storage.patience import when_free
+from sestet.storage.lock_wait import when_free
 
 
 def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
-    """Record that the open calls of a delegation, or of the turn, are in doubt; returns it for a model."""
+    """Record that the open calls of a delegation, or of the turn, are in doubt. Returns it for the model."""
     told: list[str] = []
     for call_id, intent in list(turn.open.items()):
         if delegation_id not in (None, intent.delegation_id):

@@ -18,7 +18,7 @@ from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
-from sestet.storage.patience import Patience
+from sestet.storage.lock_wait import LockWait
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -257,15 +257,15 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
 
 async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled:
     """Call the function. One that may run twice waits while another process has locked the database."""
-    tool, patience = step.tool, None
+    tool, wait = step.tool, None
     while True:
         try:
             return await function(*((info,) if tool.needs else ()), **step.call.arguments)
         except BusyError:
-            patience = patience or Patience()
-            if patience.is_over or tool.recovery not in ("pure", "keyed"):
+            wait = wait or LockWait()
+            if wait.is_over or tool.recovery not in ("pure", "keyed"):
                 raise
-        await asyncio.sleep(patience.next_wait())
+        await asyncio.sleep(wait.next_wait())
 
 
 def _given_up(step: ToolStep, cause: str, milliseconds: float, label: Label) -> ToolResult:

@@ -19,7 +19,7 @@ from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.storage.journal import Journal
-from sestet.storage.patience import Patience, held_too_long
+from sestet.storage.lock_wait import LockWait, held_too_long
 
 EventT = TypeVar("EventT", bound=Event)
 _LONGEST_ID = 200
@@ -203,7 +203,7 @@ class Turn:
 
         None when ``write`` stored nothing; then the event did not happen.
         """
-        patience = Patience()
+        wait = LockWait()
         while True:
             # No task runs between these lines, so the reader gets the events in their order.
             await self._flush()
@@ -213,9 +213,9 @@ class Turn:
                     return None
                 break
             except BusyError as error:
-                if patience.is_over:
+                if wait.is_over:
                     raise held_too_long(error) from error
-            await asyncio.sleep(patience.next_wait())
+            await asyncio.sleep(wait.next_wait())
         self.log.append(event)
         self.unread.append(event)
         self._wake()

@@ -1,4 +1,4 @@
-"""The last event of a turn: how it ended, and its effects. Calls that nobody waits for are in doubt first."""
+"""Builds the last event of a turn: its end and its effects. Open calls are recorded as in doubt first."""
 
 from collections.abc import Iterator
 
@@ -20,7 +20,7 @@ from sestet.runtime.turn import Outcome, Turn
 
 
 def end_of(turn: Turn, root: str, outcome: Outcome, label: Label) -> Event:
-    """The end of a turn whose root agent came to this outcome."""
+    """The last event of a turn whose root agent came to this outcome."""
     if outcome.kind == "ok":
         give_up(turn, "the turn has ended")
         stamp, effects = turn.stamp(outcome.author), _effects(turn)

@@ -13,7 +13,7 @@ from sestet.core.model import Model, ModelReply, ModelRequest, read_stream
 from sestet.services.extraction_rules import find_facts, find_lesson
 from sestet.storage.extractions import ExtractionStore, Fact, Pending
 from sestet.storage.graph import Predicates, node_key, predicate_name
-from sestet.storage.patience import when_free
+from sestet.storage.lock_wait import when_free
 
 _log = logging.getLogger(__name__)
 

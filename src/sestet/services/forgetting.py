@@ -7,25 +7,25 @@ from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
+from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.forgettings import Forgettings, Wipe
+from sestet.storage.forgotten_turns import ForgottenTurns
+from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import shared_words
-from sestet.storage.redaction import Redaction
 from sestet.storage.row_redaction import RowRedaction
-from sestet.storage.said_words import SaidWords
 from sestet.storage.saved_in_turn import SavedInTurn
-from sestet.storage.turn_ending import TurnEnding
 
 #: What to tell the person about a wipe that is not done; it is tried again by itself.
 UNWIPED: dict[Wipe, str] = {
     "in_use": "another process is using the file: traces stay in it until the next start of Sestet, "
     "'sestet doctor' or another 'forget' wipes them",
     "no_room": "the disk is full: the rows are deleted, and their traces are wiped once there is room",
-    "failed": "the file could not be rewritten, so it still holds traces: 'sestet doctor' tells more",
+    "failed": "the file could not be rewritten and still holds traces; the next start of Sestet tries again",
 }
-#: Something that was saved in the same turn was made of a fact if it shares this part of its words.
+#: A text that was saved in the same turn as a fact counts as made of it if it shares this part of its words.
 _MADE_OF_IT = 0.5
 _FEWEST_CHARACTERS = 3
 
@@ -33,7 +33,7 @@ _FEWEST_CHARACTERS = 3
 class ForgottenMemory(Record):
     """The result of forgetting one memory."""
 
-    #: None: words were forgotten that no memory has to have.
+    #: None: words were forgotten, and not a memory.
     item: MemoryItem | None
     #: Rows that were removed too: from the same words, or based on them. Ids of memories, and names.
     with_it: tuple[str, ...]
@@ -52,8 +52,9 @@ class Forgetting:
         self._database = database
         self._catalog = MemoryCatalog(database)
         self._journal = Journal(database)
-        self._redaction = Redaction(database)
+        self._redaction = EventRedaction(database)
         self._rows = RowRedaction(database)
+        self._turns = ForgottenTurns(database, self._journal)
         self._forgettings = Forgettings(database)
 
     def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
@@ -68,13 +69,15 @@ class Forgetting:
     def forget_words(self, words: str) -> ForgottenMemory:
         """Remove some words wherever they were recorded, whether a memory has them or not."""
         if len(words.strip(" .!?")) < _FEWEST_CHARACTERS:
-            raise PersonError(f"'{words}' is too short: it would be blanked in the midst of other things")
+            raise PersonError(
+                f"'{words}' is too short to forget everywhere: use at least {_FEWEST_CHARACTERS} characters"
+            )
         return self._forget(words, None, everywhere=True)
 
     def _forget(
         self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
     ) -> ForgottenMemory:
-        words, turns = SaidWords(text), self._turns_of(item) if item else []
+        words, turns = ForgottenWords(text), self._turns_of(item) if item else []
         with self._database.transaction(sync=True):
             self._forgettings.add()
             # A turn that is observed later would bring the words back.
@@ -86,10 +89,10 @@ class Forgetting:
             if everywhere:
                 self._rows.blank_words(words)
             shown = self._redaction.blank_recalled(frozenset(gone))
-            self._never_observe(unwanted | shown)
+            self._turns.never_observe((unwanted | shown) - {""})
             # Without ``everywhere`` a later turn may still read the conversation.
             held = touched | shown if everywhere else touched
-            ended = TurnEnding(self._database, self._journal).end_open(held - {asked_in}, later=everywhere)
+            ended = self._turns.end_open(held - {asked_in}, later=everywhere)
         return ForgottenMemory(
             item,
             (*(name for name in gone if item is None or name != item.id), *saved),
@@ -115,11 +118,7 @@ class Forgetting:
         for turn_id in turns:
             self._redaction.blank_turn(turn_id)
             self._rows.blank_questions(turn_id)
-        return saved, {*turns, *self._redaction.blank_words(SaidWords(text))}
-
-    def _never_observe(self, turns: Iterable[str]) -> None:
-        for turn_id in filter(None, turns):
-            self._database.execute("INSERT OR IGNORE INTO forgotten_turns (turn_id) VALUES (?)", (turn_id,))
+        return saved, {*turns, *self._redaction.blank_words(ForgottenWords(text))}
 
     def _remove_saved(self, text: str, turns: Sequence[str]) -> list[str]:
         """Remove lessons, entries and graph facts that were saved in the same turns and say the same."""

@@ -1,6 +1,6 @@
 """Sestet's own files: its settings and its data. No tool and no document reader shows them to a model.
 
-They are known by device and inode, so another name, a hard link or a symbolic link leads to no other answer.
+Files are compared by device and inode, so another name, a hard link or a symbolic link changes nothing.
 """
 
 import os
@@ -18,7 +18,7 @@ from sestet.storage.database import FILE_NAME
 #: Device and number of a file.
 Inode: TypeAlias = tuple[int, int]
 
-#: What the data directory holds, for a person who works in that very directory.
+#: The names of our files in the data directory, for a person who works in that directory.
 _DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models")
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
 _MOST_FILES = 5_000
@@ -31,14 +31,14 @@ class OwnFiles(Record):
     files: tuple[Path, ...] = ()
 
     def inodes(self, root: Path) -> frozenset[Inode]:
-        """What is not shown to somebody who works below ``root``.
+        """The files to hide from an agent that works below ``root``.
 
         It is looked up for each request: an edited settings file and a full log are replaced by new files.
         """
         found = [inode for file in self.files for inode in _inode(file)]
         for directory in self.directories:
             if root.resolve().is_relative_to(directory.resolve()):
-                # Somebody who works in there has files of their own in it.
+                # The person works inside the data directory, so it holds files of theirs too.
                 names = (file for pattern in _DATA_NAMES for file in directory.glob(pattern))
                 found += [inode for file in names for inode in _inode(file)]
             else:

@@ -17,7 +17,7 @@ _PYTHON = {"array": list, "object": dict}
 
 
 def find_damage(database: Database) -> str:
-    """The first damage that is found; empty if the file is sound. It reads everything."""
+    """The first damage in the file; empty if the file is sound. Reads everything."""
     (verdict,) = database.execute("PRAGMA integrity_check(1)").only()
     if verdict != "ok":
         return str(verdict)
@@ -76,7 +76,7 @@ def _damaged_list(database: Database) -> str:
         (json.dumps([*_JSON_COLUMNS]),),
     )
     for table, column in columns:
-        # SQLite's reader is a little stricter than ours, so what it refuses is read here again.
+        # SQLite's JSON reader is a little stricter than ours, so we read the values again that it refuses.
         suspects = database.execute(
             f"""SELECT {column} FROM {table}
                 WHERE iif(json_valid({column}), json_type({column}) != ?, 1) LIMIT ?""",  # noqa: S608 - names of the schema

@@ -11,7 +11,7 @@ from sestet.storage.database import Database
 #: What became of a wipe: done, another process reads the file, the disk is full, or another error.
 Wipe: TypeAlias = Literal["wiped", "in_use", "no_room", "failed"]
 
-#: Bytes: with less than a page of free space, an I/O error is one of a full disk.
+#: With fewer free bytes than a page has, an I/O error means that the disk is full.
 _ROOM = 4096
 #: The low byte of SQLite's error codes, without details.
 _PRIMARY = 0xFF
@@ -23,7 +23,7 @@ _OUTCOMES: dict[int, Wipe] = {
 
 
 class Forgettings:
-    """One row for each time. Whoever reads texts and writes later compares the last one before and after."""
+    """One row for each forgetting. Code that writes what it read earlier compares ``last()`` with then."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -42,7 +42,7 @@ class Forgettings:
         return bool(self._database.execute("SELECT 1 FROM forgettings WHERE NOT wiped LIMIT 1"))
 
     def wipe(self) -> Wipe:
-        """Wipe the traces now. What fails is tried again by the next process that opens the file."""
+        """Wipe the traces now. After a failure, the next process that opens the file tries again."""
         upto = self.last()
         try:
             if not self._database.wipe_deleted():

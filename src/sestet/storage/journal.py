@@ -28,7 +28,7 @@ from sestet.core.label import Label
 from sestet.core.record import Record, ValidationError, as_dict, convert, to_json
 from sestet.storage.database import Database, Rows, damaged
 from sestet.storage.forgettings import Forgettings
-from sestet.storage.patience import Patience, held_too_long
+from sestet.storage.lock_wait import LockWait, held_too_long
 
 Columns: TypeAlias = tuple[str | int | float, ...]
 
@@ -93,7 +93,7 @@ class Journal:
         #: Turn id → the delegations of it whose streamed text may be in the database.
         self._pieces: dict[str, set[str]] = {}
         #: Set while another process has locked the database, with the next try.
-        self._patience: Patience | None = None
+        self._lock_wait: LockWait | None = None
         self._next_try: asyncio.TimerHandle | None = None
         self._waiting: list[asyncio.Future[None]] = []
 
@@ -133,10 +133,10 @@ class Journal:
             return
         error = self._try_to_write(staged, sync)
         if isinstance(error, BusyError):
-            self._patience = self._patience or Patience()
-            if not self._patience.is_over:
+            self._lock_wait = self._lock_wait or LockWait()
+            if not self._lock_wait.is_over:
                 self._staged, self._sync = staged, sync
-                self._try_later(self._patience.next_wait())
+                self._try_later(self._lock_wait.next_wait())
                 return
             error = held_too_long(error)
         self._end_waiting()
@@ -157,7 +157,7 @@ class Journal:
     def _end_waiting(self) -> None:
         if self._next_try is not None:
             self._next_try.cancel()
-        self._patience = self._next_try = None
+        self._lock_wait = self._next_try = None
         waiting, self._waiting = self._waiting, []
         for waiter in waiting:
             if not waiter.done():
@@ -165,7 +165,7 @@ class Journal:
 
     async def unlocked(self) -> None:
         """Wait while another process has locked the database and events are staged."""
-        if self._patience is None:
+        if self._lock_wait is None:
             await asyncio.sleep(0)
             return
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()

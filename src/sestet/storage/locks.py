@@ -49,7 +49,7 @@ class SessionLocks:
 
     @classmethod
     def beside(cls, database: Path) -> "SessionLocks":
-        """The locks of everyone who uses this database file."""
+        """The locks that all users of this database file share."""
         return cls(database.with_suffix(".lock"))
 
     def hold(self, session_id: str) -> "_Hold":

@@ -9,8 +9,8 @@ from sestet.core.label import Label, Origin
 from sestet.core.record import Record
 from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
+from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.full_text import match_any, telling_words
-from sestet.storage.said_words import SaidWords
 
 MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
@@ -88,7 +88,7 @@ class MemoryIndex:
 
     def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
         """Observations and reflections that contain a text, and facts that are this text, however said."""
-        words = SaidWords(text)
+        words = ForgottenWords(text)
         rows = self._database.execute(
             """SELECT collection, item_id, text FROM passages
                WHERE collection IN ('memories', 'observations', 'reflections') AND text LIKE ? ORDER BY id""",

@@ -1,11 +1,11 @@
-"""Removes words from all stored rows but the events of conversations, whichever table they are in."""
+"""Removes words from every table except the journal."""
 
 from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
 from sestet.storage.database import Database, Value
-from sestet.storage.said_words import SaidWords, blank, change_stored
+from sestet.storage.forgotten_words import ForgottenWords, blank, change_stored
 
 #: Columns without words of a person: keys, choices from a list, names from the runtime, names of files.
 WORDLESS = frozenset(
@@ -15,7 +15,7 @@ WORDLESS = frozenset(
         *("digest", "path", "source", "why"),
     }
 )
-#: ``events``: ``Redaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
+#: ``events``: ``EventRedaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
 _OTHERWISE = ("events", "nodes")
 #: A fact or a standing answer with a hole says something else, so it is deleted.
 _DELETED = ("triples", "proposals", "grants")
@@ -33,7 +33,7 @@ class RowRedaction:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def blank_words(self, words: SaidWords) -> None:
+    def blank_words(self, words: ForgottenWords) -> None:
         """Inside a transaction: replace some words in every text column, or delete the row."""
         for table in self._tables():
             for keys, texts in self._rows_like(table, words):
@@ -66,7 +66,7 @@ class RowRedaction:
         texts = (column for column, kind, _ in columns if kind == "TEXT" and column not in keys)
         return _Table(name, keys, tuple(text for text in texts if text not in WORDLESS))
 
-    def _rows_like(self, table: _Table, words: SaidWords) -> list[tuple[list[Value], list[str]]]:
+    def _rows_like(self, table: _Table, words: ForgottenWords) -> list[tuple[list[Value], list[str]]]:
         return self._rows(table, " || ' ' || ".join(table.texts) + " LIKE ?", words.like)
 
     def _rows(self, table: _Table, condition: str, value: Value) -> list[tuple[list[Value], list[str]]]:
@@ -113,7 +113,7 @@ class RowRedaction:
         self._database.execute(f"DELETE FROM {table.name} WHERE {_equal(table.keys)}", keys)  # noqa: S608 - names of the schema
 
     def _free_key(self, key: str, own: Sequence[Value]) -> str:
-        """Two entries never have one key, not even if both were called by the forgotten words."""
+        """A key that no other entry has: two titles may become the same without the forgotten words."""
         others = "SELECT 1 FROM knowledge WHERE key = ? AND id <> ?"
         names = (key if number == 1 else f"{key} {number}" for number in count(1))
         return next(name for name in names if not self._database.execute(others, (name, *own)))

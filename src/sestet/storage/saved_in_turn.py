@@ -1,4 +1,4 @@
-"""Removes what one turn has saved beside memories: lessons, versions of entries, and told graph facts."""
+"""Removes the lessons, versions of entries and told graph facts that one turn has saved."""
 
 from collections.abc import Callable
 

@@ -186,7 +186,7 @@ async def memory_forget(
     done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
     with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
     again = [f"It had replaced {name}, which counts again" for name in done.counts_again]
-    ended = [f"It was ended, since it would bring the words back: {name}" for name in done.ended]
+    ended = [f"Ended, because it would bring the words back: {name}" for name in done.ended]
     label = stored_label(f"memory_forget of {call.agent}", [row.label])
     return Labelled("\n".join((f"Forgotten: {row.text}", *with_it, *again, *ended)), label)
 

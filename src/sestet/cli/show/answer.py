@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.padding import Padding
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
@@ -18,7 +19,7 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
     if isinstance(end, TurnFinished):
         print_answer(console, end.text, markdown=markdown)
         console.print()
-        console.print(Text(f"  {_facts(end)}", style="dim"))
+        _print_foot(console, _facts(end))
         if warning := claim_warning(end):
             console.print(Text(warning, style="yellow"))
         return
@@ -29,9 +30,15 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
     console.print(Text(clean(last_words(end)), style=style))
     # An earlier version recorded neither time nor usage of a failed turn.
     if isinstance(end, TurnFailed) and end.milliseconds:
-        console.print(Text(f"\n  {_facts(end)}", style="dim"))
+        console.print()
+        _print_foot(console, _facts(end))
     elif effects := effects_text(end):
-        console.print(Text(f"  {effects}", style="dim"))
+        _print_foot(console, effects)
+
+
+def _print_foot(console: Console, text: str) -> None:
+    """Indented, also where a narrow terminal wraps it."""
+    console.print(Padding(Text(text, style="dim"), (0, 0, 0, 2), expand=False))
 
 
 def print_answer(console: Console, text: str, *, markdown: bool) -> None:

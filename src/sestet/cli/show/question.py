@@ -140,7 +140,8 @@ def print_questions(console: Console, questions: Iterable[Question]) -> None:
 
 
 def print_grants(console: Console, grants: Iterable[Grant]) -> None:
-    """One line for each standing answer."""
+    """One line for each standing answer, and one for the calls that it does not cover."""
+    given = list(grants)
     rows = [
         (
             Text(str(grant.id)),
@@ -148,12 +149,13 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
             Text(_targets_text(grant) or "no target"),
             Text(f"session {reveal(grant.session_id)}" if grant.session_id else "always", style="dim"),
             Text(age(grant.granted_at), style="dim"),
-            Text(f"not {unread}" if (unread := not_covered(grant)) else "", style="dim"),
         )
-        for grant in grants
+        for grant in given
     ]
-    for line in align(rows):
+    for grant, line in zip(given, align(rows), strict=True):
         print_line(console, line)
+        if unread := not_covered(grant):
+            print_line(console, Text(f"{' ' * len(str(grant.id))}  not covered: {unread}", style="dim"))
 
 
 def age(at: float) -> str:

@@ -14,8 +14,8 @@ from sestet.services.embedding.embedder import Embedder, choose_embedder
 from sestet.services.embedding.vector_search import Near, VectorSearch, Wanted
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
+from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
-from sestet.storage.patience import when_free
 from sestet.storage.vectors import Unembedded, VectorStore
 
 _BATCH = 64

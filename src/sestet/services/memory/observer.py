@@ -21,10 +21,10 @@ from sestet.services.memory.writers import Draft, Drafts, MemoryWriter
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
+from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
 from sestet.storage.observation_progress import EndedTurn, ObservationProgress, Stage, Unobserved
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, ReflectionSources
-from sestet.storage.patience import when_free
 
 _log = logging.getLogger(__name__)
 

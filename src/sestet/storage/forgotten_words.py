@@ -1,4 +1,4 @@
-"""Finds some words in texts, however they were said."""
+"""Finds forgotten words in texts, in any case, spacing and grammatical person."""
 
 import json
 import re
@@ -20,15 +20,15 @@ _PERSONS = {
 }
 
 
-class SaidWords:
-    """Words in any case and spacing, in any person, but not as a part of longer words."""
+class ForgottenWords:
+    """A saying to forget: "my code is 12" is also found as "your code is 12", but not in "my code is 123"."""
 
     def __init__(self, words: str) -> None:
         words = words.strip().rstrip(" .!?") or words
         composed, decomposed = (unicodedata.normalize(form, words) for form in ("NFC", "NFD"))
         forms = dict.fromkeys((words, composed, decomposed))
         self._pattern = re.compile("|".join(map(_expression, forms)), re.IGNORECASE)
-        #: For SQL's LIKE: every text with the words fits, also as JSON, and few others.
+        #: A pattern for SQL's LIKE that every text with the words fits, also as JSON, and few other texts.
         fixed = " ".join(word for word in composed.split() if word.casefold() not in _PERSONS)
         self.like = f"%{max(re.findall('[A-Za-z0-9]+', fixed), key=len, default='')}%"
 

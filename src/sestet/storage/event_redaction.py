@@ -1,4 +1,4 @@
-"""Removes words from recorded conversations."""
+"""Removes words from the events of the journal, and from the titles of sessions."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hin
 from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
+from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_stored, change_texts
 from sestet.storage.journal import title_of
-from sestet.storage.said_words import FORGOTTEN, SaidWords, blank, change_stored, change_texts
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
 _KEPT = frozenset({"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for"})
@@ -24,7 +24,7 @@ class _Recorded(NamedTuple):
     data: str
 
 
-class Redaction:
+class EventRedaction:
     """Rewrites recorded events. All other code only appends to the journal."""
 
     def __init__(self, database: Database) -> None:
@@ -38,7 +38,7 @@ class Redaction:
         for event in map(_Recorded._make, rows):
             self._rewrite(event, _changed(event, blank))
 
-    def blank_words(self, words: SaidWords) -> set[str]:
+    def blank_words(self, words: ForgottenWords) -> set[str]:
         """Inside a transaction: replace some words everywhere; the ids of the turns that held them."""
         touched: set[str] = set()
         for event in self._events_like(words):
@@ -65,7 +65,7 @@ class Redaction:
             touched.add(event.turn_id)
         return touched
 
-    def unobserved_with(self, words: SaidWords) -> set[str]:
+    def unobserved_with(self, words: ForgottenWords) -> set[str]:
         """The turns that hold some words and that the observer has not read yet."""
         rows = self._database.execute(
             """SELECT turn_id, data FROM log LEFT JOIN observed ON observed.session_id = log.session_id
@@ -75,7 +75,7 @@ class Redaction:
         )
         return {turn_id for turn_id, data in rows if change_stored(data, words.blanked) != data}
 
-    def _events_like(self, words: SaidWords) -> Iterator[_Recorded]:
+    def _events_like(self, words: ForgottenWords) -> Iterator[_Recorded]:
         last = ("", 0)
         while rows := self._database.execute(
             """SELECT turn_id, seq, kind, data FROM events WHERE (turn_id, seq) > (?, ?) AND data LIKE ?
@@ -85,7 +85,7 @@ class Redaction:
             yield from map(_Recorded._make, rows)
             last = (rows[-1][0], rows[-1][1])
 
-    def _blank_streamed(self, words: SaidWords) -> set[str]:
+    def _blank_streamed(self, words: ForgottenWords) -> set[str]:
         """The text of a model that was cut off is stored in pieces, and the words may lie across two."""
         touched: set[str] = set()
         rows = self._database.execute(

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sestet.core.errors import BusyError, StorageError
 
-#: How many seconds a lock of another process is waited for, before that is an error.
+#: After this many seconds, a lock of another process is an error.
 LONGEST = 60.0
 _FIRST_WAIT = 0.01
 _LONGEST_WAIT = 0.2
@@ -15,8 +15,8 @@ _LONGEST_WAIT = 0.2
 _Result = TypeVar("_Result")
 
 
-class Patience:
-    """Counts how long a lock has been waited for."""
+class LockWait:
+    """One wait for a lock: how long it has lasted, and when to try again."""
 
     def __init__(self) -> None:
         self._since = time.monotonic()
@@ -33,16 +33,16 @@ class Patience:
 
 
 def held_too_long(error: BusyError) -> StorageError:
-    return StorageError(f"{error}; it was waited for {LONGEST:g} seconds")
+    return StorageError(f"{error}, for longer than {LONGEST:g} seconds")
 
 
 async def when_free(write: Callable[[], _Result]) -> _Result:
-    """Do a write that takes one transaction, as soon as no other process has locked the database."""
-    patience = Patience()
+    """Do a write of one transaction, as soon as no other process has locked the database."""
+    wait = LockWait()
     while True:
         try:
             return write()
         except BusyError as error:
-            if patience.is_over:
+            if wait.is_over:
                 raise held_too_long(error) from error
-        await asyncio.sleep(patience.next_wait())
+        await asyncio.sleep(wait.next_wait())

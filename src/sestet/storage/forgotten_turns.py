@@ -1,4 +1,4 @@
-"""Ends open turns that have read forgotten words: what goes on with them would write them again."""
+"""Turns that hold forgotten words: Sestet never observes them, and ends the open ones."""
 
 import json
 import time
@@ -16,12 +16,17 @@ _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that was ended b
 _IN_DOUBT = "Forgetting ended the turn before '{tool}' had answered, so its effect is in doubt."
 
 
-class TurnEnding:
-    """Cancels turns. A trigger refuses every later row of theirs, also of a process that still runs one."""
+class ForgottenTurns:
+    """An open turn that goes on would write the words again. After its end, a trigger refuses its rows."""
 
     def __init__(self, database: Database, journal: Journal) -> None:
         self._database = database
         self._journal = journal
+
+    def never_observe(self, turn_ids: Collection[str]) -> None:
+        """Inside a transaction: keep the turns from the observer, which would bring the words back."""
+        for turn_id in turn_ids:
+            self._database.execute("INSERT OR IGNORE INTO forgotten_turns (turn_id) VALUES (?)", (turn_id,))
 
     def end_open(self, turn_ids: Collection[str], *, later: bool) -> list[TurnRow]:
         """Inside a transaction: end the turns that are still open.
