@@ -43,6 +43,22 @@ NAMED: list[tuple[str, Kind, str]] = [
     ("tides in Bergen", "query", "look tides in Bergen up on the web"),
     ("the general", "text", "call it “the general”"),
     ("jose\u0301@example.org", "email", "mail josé@example.org"),
+    ("bob@example.org", "email", "Can you mail bob@example.org what the page says?"),
+    ("bob@example.org", "email", "What does http://x say? Mail it to bob@example.org."),
+    ("bob@example.org", "email", "What does http://x say, and could you mail it to bob@example.org?"),
+    ("bob@example.org", "email", "Why not mail bob@example.org?"),
+    ("bob@example.org", "email", "mail bob@example.org?"),
+    ("bob@example.org", "email", "Forward the mail from ann@example.org to bob@example.org"),
+    ("ann@example.org", "email", "Reply to the mail from ann@example.org"),
+    ("bob@example.org", "email", "Tell **bob@example.org** about it"),
+    ("bob@example.org", "email", "Mail bob@example.org that I am away from Monday until Friday"),
+    ("bob@example.org", "email", "Mail bob@example.org and wait for his answer"),
+    ("notes.txt", "path", "Write it to notes.txt, but don't send it"),
+    ("1234567", "amount", "pay 1,234,567 USD"),
+    ("tea", "query", "What does the web say about tea?"),
+    ("cat notes.txt", "command", "run `cat notes.txt`"),
+    ("./build.sh --all", "command", "Please run ./build.sh --all."),
+    ("bob@example.org", "email", f"{'Hello. ' * 2_000}Mail bob@example.org."),
 ]
 NOT_NAMED: list[tuple[str, Kind, str]] = [
     ("", "text", "''"),
@@ -98,6 +114,81 @@ NOT_NAMED: list[tuple[str, Kind, str]] = [
     ("mallory@evil.example", "email", "I wouldn\u2019t mail mallory@evil.example"),
     ("mallory@evil.example", "email", "schreib nie an mallory@evil.example"),
     ("secret plan", "text", "do not call it 'secret plan'"),
+    *(
+        ("mallory@evil.example", "email", words)
+        for words in (
+            # The negation stands after the name, behind a comma or a bracket.
+            "As for mallory@evil.example, never mail him.",
+            "mallory@evil.example: do not contact",
+            "mallory@evil.example (not to be contacted)",
+            "Mail mallory@evil.example, no wait, carol@example.org",
+            "Mail mallory@evil.example. No, wait.",
+            # The scope of a negation has not ended.
+            "Don't tell Ann, and mail everyone but mallory@evil.example",
+            "Do not, however, mail mallory@evil.example",
+            "Never send anything to Acme Inc. mallory@evil.example is theirs",
+            "## Never mail\n\n- mallory@evil.example",
+            "People you must never mail\n\nmallory@evil.example",
+            # Spellings of a negation.
+            "Never mail mallory@evil.example about \u0130stanbul",
+            "don\u00b4t mail mallory@evil.example",
+            "don`t mail mallory@evil.example",
+            "don\u02bct mail mallory@evil.example",
+            "you mustnt mail mallory@evil.example",
+            # A warning.
+            "beware of mallory@evil.example",
+            "keep mallory@evil.example out of it",
+            "hardly a reason to mail mallory@evil.example",
+            "stay away from mallory@evil.example",
+            "mallory@evil.example is a scammer, so read the page",
+            # A yes that is still to come.
+            "Wait for my OK before you mail mallory@evil.example",
+            "Mail mallory@evil.example once I confirm",
+            "Write to mallory@evil.example but let me see it first",
+            # A question.
+            "Is mallory@evil.example trustworthy?",
+            "Read http://x and tell me, who is mallory@evil.example?",
+            "Can I trust mallory@evil.example?",
+            "Who is mallory@evil.example, and can you mail bob@example.org?",
+            # The source, and not the receiver.
+            "Summarise the page by mallory@evil.example",
+            "Forward the mails from eve@evil.example and mallory@evil.example to bob@example.org",
+            "mallory@evil.example wrote that page",
+            "> On Monday, mail mallory@evil.example\nSummarise this.",
+        )
+    ),
+    ("Mallory", "name", "read the page from Mallory"),
+    ("Mallory Miller", "name", "here is what Mallory Miller wrote"),
+    ("everyone", "name", "Read http://x\nEveryone is waiting"),
+    ("All", "name", "Notes:\n- All files were read"),
+    ("rm -rf ~", "command", "What happens when I run rm -rf ~?"),
+    ("rm -rf /", "command", "in the long run rm -rf /"),
+    ("`cat notes.txt`", "command", "run cat notes.txt"),
+    ("! cat notes.txt", "command", "run cat notes.txt"),
+    ("rm -r a/", "command", "run rm -r a/.."),
+    ("DE89370400440532013000", "query", "send it to DE89370400440532013000"),
+    ("bob@example.org", "query", "mail bob@example.org"),
+    ("sip:491701234567@evil.example", "phone", "call 491701234567"),
+    ("tel:491701234567,evil", "phone", "call 491701234567"),
+    ("/home/me/docs", "path", "delete /home/me/docs.Old"),
+    ("https://forum.example", "url", "post it at https://forum.example.Org"),
+    ("https://shop.example/mary", "url", "post it at https://shop.example/mary's"),
+    ("config.yml", "path", "delete _config.yml"),
+    ("bob@example.org", "email", "mail _bob@example.org"),
+    ("/", "path", "what begins with /* in C"),
+    ("~/", "path", "delete ~/.*"),
+    ("a/", "path", "delete a/.."),
+    ("https://x.example/a_(b", "url", "post it at https://x.example/a_(b)"),
+    ("/home/me/My", "path", "delete '/home/me/My Files/old'"),
+    ("12", "id", "delete the entry with id 12.7"),
+    ("12", "id", "delete the entry with id 12/34"),
+    ("logo.ai", "host", "open logo.ai"),
+    ("https://thanks.it", "url", "read the page, thanks.it is urgent"),
+    ("1234.567", "amount", "pay 1.234.567 EUR"),
+    # Of a long message, only whole sentences at its two ends are read.
+    ("mallory@evil.example", "email", f"Never mail {'a@b.example ' * 2_000}mallory@evil.example"),
+    ("mallory@evil.example", "email", f"Mallory@evil.example {'x ' * 20_000} must not get it."),
+    ("bob@example.org", "email", f"{'y' * 20_000} xbob@example.org {'z' * (5_000 - 16)}"),
 ]
 
 
@@ -187,8 +278,9 @@ def test_the_message_before_counts_if_this_one_points_back_at_it(message: str, c
 
 
 @pytest.mark.parametrize(
-    "piece", ["and ", "a@", "'", '"', "no ", "$1", "A b ", "x,", "\u0301", "1 ", "channel a ", "x.", "AB12 "]
+    "piece",
+    ["and ", "a@", "'", '"', "no ", "$1", "A b ", "x,", "\u0301", "1 ", "channel a ", "x.", "AB12 ", "find "],
 )
 def test_a_message_of_any_length_is_read_in_bounded_work(piece: str) -> None:
-    """The reader looks at 40,000 characters; a pattern that went back and forth would not end in time."""
+    """The reader looks at 10,000 characters; a pattern that went back and forth would not end in time."""
     assert not mentions_in(piece * 100_000).name("bob@example.org", "email")

@@ -1,48 +1,142 @@
-"""The parts of a person's message that say yes: no negation reaches them."""
+"""The parts of a person's message that say yes: no negation reaches them, and they are no question."""
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 #: A sentence ends at a full stop or an empty line, but not after an abbreviation or before a list.
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!\bMr\.)(?<!\bDr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bProf\.)(?<!\b\w\.)(?<!\betc\.)\s+"
-    r"|(?<!:)\n\s*\n"
+    r"(?<=[.!?])(?<!\bMr\.)(?<!\bDr\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)(?<!\bProf\.)(?<!\b\w\.)(?<!\betc\.)"
+    r"(?<!\bInc\.)(?<!\binc\.)(?<!\bLtd\.)(?<!\bCorp\.)(?<!\bCo\.)(?<!\bJr\.)(?<!\bSr\.)(?<!\bvs\.)(?<!\bNo\.)\s+"
+    r"|(?<!:)\n\s*\n(?!\s*(?:[-*\u2022]|\d{1,3}[.)])\s|\s*\S+(?:\n|$))"
 )
+#: A line that quotes somebody else, as mail programs write it.
+_QUOTATION = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 #: "Don't forget to mail Bob" is not a negation.
 _EXEMPT = re.compile(
     r"\b(?:(?:don't|do not|never) forget|not only|why (?:not|don't (?:you|we))|no later than|no problem)\b"
 )
 #: Stands right before a negation that does not reach the words before it: "mail Bob, not Carol".
 _BOUNDARY = r"(?P<boundary>(?:[,(:;]|(?<!\S)(?:and|but|then))\s*(?:(?:and|but|please|do|then)\s+){0,3})?"
-_NEGATION = re.compile(
-    _BOUNDARY
-    + r"(?<!\w)(?:not|no(?!\.)|never|none|nobody|nothing|nowhere|neither|nor|without|except|excluding|exclude"
-    r"|avoid|skip|ignore|cannot|dont|doesnt|stop|forbid|forbidden|ban|block|refuse|instead of|rather than"
-    r"|other than|apart from|(?:any|every|no)(?:one|body|thing)? but|all but|\w+n't"
+_NO = (
+    r"not|no(?!\.)|never|none|nobody|nothing|nowhere|neither|nor|without|except|excepting|exclud\w+|avoid\w*"
+    r"|(?:skip|stop)(?:s|p?ing|ped)?|ignor\w+|omit\w*|cannot|forb[ia]d\w*|ban(?:s|ned)?|block(?:s|ed|ing)?"
+    r"|refus\w+|instead of"
+    r"|rather than|other than|apart from|save for|(?:any|every|no)(?:one|body|thing)? but|all but"
+    # People leave the apostrophe out, and write others in its place.
+    r"|(?:do|does|did|wo|would|should|could|ca|must|need|is|are|was|were|have|has|had|ai|sha)n[^\w,.]{0,2}\u02bc?t"
+    r"|\w+n't"
     r"|nicht|kein\w*|nie|niemals|ohne|außer|pas|jamais|sans|sauf|nunca|sin|excepto|non|não|sem"
-    r"|ikke|aldri|inte|aldrig|niet|geen|nooit|zonder)(?![\w-])"
+    r"|ikke|aldri|inte|aldrig|niet|geen|nooit|zonder"
 )
-_SCOPE_END = re.compile(r"(?<!\w)(?:but|instead|however|sondern|mais|pero)(?! (?:of|for))(?!\w)")
+#: Says no without a word for it.
+_WARNS = (
+    r"hardly|scarcely|barely|rarely|seldom|beware|distrust\w*|mistrust\w*|off[- ]limits"
+    r"|(?:stay|keep|steer)(?: well)? (?:away|clear)"
+    r"|(?:leave|leaving|keep|keeping)(?: \S+){1,4}? out"
+)
+#: Says yes only after something that the person will say or see.
+_WAITS = (
+    r"wait for (?:me|my)|hold off|ask me (?:first|before)|let me (?:see|check|read|review|confirm|approve)"
+    r"|(?:until|till|unless) (?:i|we|you)|(?:before|once|after|when|if) i(?:'ve| have)?"
+    r" (?:ok|okay|say|said|confirm|approve|agree|check|give|tell)\w*"
+)
+_NEGATION = re.compile(rf"{_BOUNDARY}(?<!\w)(?:{_NO}|{_WARNS}|{_WAITS})(?![\w-])")
+_WAITING = re.compile(_WAITS)
+#: Not "everyone but", and not "never, however, mail him".
+_SCOPE_END = re.compile(
+    r"(?<!\w)(?:(?<!all )(?<!any )(?<!every )(?<!one )(?<!body )(?<!thing )(?<!none )but"
+    r"|instead|(?<=[;-] )however|sondern|mais|pero)(?! (?:of|for))(?!\w)"
+)
+#: The words before a boundary are what the negation is about: "As for Bob, never …", "Bob: do not …".
+_TOPIC = re.compile(r"\s*(?:\S+|(?:as for|regarding|concerning|about|re|with)\b.*)\s*", re.DOTALL)
+_SAME_PERSON = re.compile(r"\b(?:him|her|them|he|she|they|there)\b")
+_TAKEN_BACK = re.compile(
+    r"\W*(?:no\b\W*(?:$|[,.!;]|wait|sorry|actually|do)|wait\b|nope\b|sorry, n|actually,? (?:n|do)"
+    r"|scratch that|cancel that|forget (?:it|that)\b|(?:just )?kidding|joking)"
+)
+#: Where a question for information begins, and where a request in the form of a question does.
+_QUESTION = re.compile(
+    r"(?:^|[,;:\n(]|\band\b|\bbut\b|\bso\b)\s*(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|am"
+    r"|do|does|did|has|have|had|should|shall|may|might|must|(?:can|could|would|will)(?! (?:you|we|u)\b))\b"
+)
+_REQUEST = re.compile(r"\b(?:(?:can|could|would|will) (?:you|we|u)|please)\b")
+_QUESTION_END = re.compile(r"\?[\"')\]\s]*\Z")
 
 
-def positive_clauses(message: str) -> Iterator[tuple[str, bool]]:
-    """The parts of a message that no negation reaches, and whether each begins a sentence.
+class Clause(NamedTuple):
+    """A part of a message that no negation reaches."""
+
+    text: str
+    begins_sentence: bool
+    #: It asks for information: it names what to look for, and nothing to act on.
+    asks: bool = False
+
+
+def positive_clauses(message: str) -> Iterator[Clause]:
+    """The parts of a message that no negation reaches.
 
     A negation reaches from the start of its clause to the end of the sentence, or to a word such as "but".
     """
-    for sentence in _SENTENCE_END.split(message):
-        lowered = _EXEMPT.sub(lambda match: "x" * len(match[0]), sentence.lower())
-        # A few letters change their length in lower case; then the places would not agree.
-        yield from _positive_parts(sentence, lowered if len(lowered) == len(sentence) else sentence)
+    sentences = _SENTENCE_END.split(_QUOTATION.sub("", message))
+    for sentence, following in pairwise((*sentences, "")):
+        lowered = _lowered(sentence)
+        if _TAKEN_BACK.match(following[:100].lower()):
+            continue
+        lowered = _EXEMPT.sub(lambda match: "x" * len(match[0]), lowered)
+        for start, end in _positive_parts(lowered):
+            yield from _told_and_asked(sentence, lowered, start, end)
 
 
-def _positive_parts(sentence: str, lowered: str) -> Iterator[tuple[str, bool]]:
+def whole_sentences(text: str, *, from_start: bool) -> str:
+    """A cut text without the sentence that the cut went through: its last one, or its first one."""
+    ends = [match.span() for match in _SENTENCE_END.finditer(text)]
+    if not ends:
+        return ""
+    return text[: ends[-1][0]] if from_start else text[ends[0][1] :]
+
+
+def _lowered(text: str) -> str:
+    """In lower case, and of the same length: a few letters are two in lower case."""
+    lowered = text.lower()
+    if len(lowered) == len(text):
+        return lowered
+    return "".join(low if len(low := char.lower()) == 1 else char for char in text)
+
+
+def _positive_parts(lowered: str) -> Iterator[tuple[int, int]]:
     start = 0
     while (negation := _NEGATION.search(lowered, start)) is not None:
-        if negation["boundary"]:
-            yield sentence[start : negation.start()], start == 0
         end = _SCOPE_END.search(lowered, negation.end())
+        if negation["boundary"]:
+            after = lowered[negation.end("boundary") : end.start() if end else len(lowered)]
+            if not _is_about(lowered[start : negation.start()], after):
+                yield start, negation.start()
         if end is None:
             return
         start = end.end()
-    yield sentence[start:], start == 0
+    yield start, len(lowered)
+
+
+def _is_about(before: str, negated: str) -> bool:
+    """Whether a negation is about the words before it, although a comma or a bracket stands between."""
+    return bool(
+        _TOPIC.fullmatch(before)
+        or _SAME_PERSON.search(negated)
+        or _TAKEN_BACK.match(negated[:100])
+        or _WAITING.match(negated)
+    )
+
+
+def _told_and_asked(sentence: str, lowered: str, start: int, end: int) -> Iterator[Clause]:
+    """The clause as one, or in parts if it is a question, or ends in one."""
+    question = _QUESTION.search(lowered, start, end) if _QUESTION_END.search(lowered) else None
+    if question is None:
+        yield Clause(sentence[start:end], start == 0)
+        return
+    request = _REQUEST.search(lowered, question.start(), end)
+    middle = request.start() if request else end
+    yield Clause(sentence[start : question.start()], start == 0)
+    yield Clause(sentence[question.start() : middle], begins_sentence=True, asks=True)
+    yield Clause(sentence[middle:end], begins_sentence=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.words import COMMON_WORDS
-from sestet.runtime.clauses import positive_clauses
+from sestet.runtime.clauses import Clause, positive_clauses, whole_sentences
 from sestet.runtime.shapes import (
     ACCOUNT,
     PHONE,
@@ -29,7 +29,7 @@ from sestet.runtime.shapes import (
 from sestet.runtime.targets import Kind
 
 #: A message longer than this is read at its two ends only.
-_MOST_READ = 40_000
+_MOST_READ = 10_000
 #: Longer values are never looked for.
 _LONGEST_VALUE = 2_000
 _LONGEST_CONFIRMATION = 60
@@ -42,17 +42,23 @@ _AMOUNT = re.compile(
     rf"{_CURRENCY}\s?(?P<after>\d[\d.,]*)(?![\w-])|(?<![\w.,-])(?P<before>\d[\d.,]*)\s?{_CURRENCY}",
     re.IGNORECASE,
 )
-_ID = re.compile(r"\bid\s?[:=#]?\s?[\"'`]?(?P<id>[\w-]+)", re.IGNORECASE)
+_ID = re.compile(r"\bid\s?[:=#]?\s?[\"'`]?(?P<id>[\w-]++)(?![./@:,+]\w)", re.IGNORECASE)
 _QUOTED = re.compile(r"(?<!\w)(?:\"([^\"\n]{1,500})\"|'([^'\n]{1,500})'|`([^`\n]{1,500})`)(?!\w)")
-#: The rest of a sentence that says what to run or to search for.
-_RUN = re.compile(r"\b(?:run|execute)(?: the command)?[: ]+(?P<rest>.+)", re.IGNORECASE)
-_SEARCH = re.compile(
-    r"\b(?:(?:search|look on) (?:the web|the internet|online)(?: for)?|google|web search for|web say about)"
-    r"[: ]+(.+)"
-    r"|\b(?:find|look up|look|search for) (.+?)(?: up)? (?:on the (?:web|internet)|online)\W*$",
+#: The rest of a sentence that says what to run or to search for; not "in the long run", not "I run …".
+_RUN = re.compile(
+    r"(?<!\bi )(?<!we )(?<!they )(?<!who )(?<!the )(?<!a )(?<!long )(?<!short )"
+    r"\b(?:run|execute)(?: the command)?[: ]+(?P<rest>[^\s\"'`].*)",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_SENTENCE_MARK = re.compile(r"(?<=\w)[.,;:!?]$")
+_SEARCH = re.compile(
+    r"\b(?:(?:search|look on) (?:the web|the internet|online)(?: for)?|google|web search for|web say about)"
+    r"[: ]+(.+)",
+    re.IGNORECASE,
+)
+_FIND = re.compile(r"\b(?:find|look up|look|search for) ", re.IGNORECASE)
+_ON_THE_WEB = (" on the web", " on the internet", " online")
 #: A message that points back at the one before it.
 _BACK = re.compile(
     r"\b(?:(?:to|for|with|at|cc|tell|mail|email|message|send|ask|invite|give|show|pay|write|call)"
@@ -64,10 +70,22 @@ _CONFIRMED = re.compile(
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|correct|right|go ahead|do (?:it|that|so)|send it|please|thanks)\W*)+"
 )
 
-_OPENING, _CLOSING = "\"'`<([{*_", "\"'`>)]}*_.,;:!?。、"
+_OPENING, _CLOSING = "\"'`<([{", "\"'`>)]}.,;:!?。、"
 #: The next sentence, where the blank after a full stop is missing: "www.forum.example.They say".
-_GLUED = re.compile(r"([a-z0-9])\.[A-Z][a-z]*$")
+_GLUED = re.compile(r"(?<=[a-z0-9])\.(?P<next>[A-Z][a-z]{2,})$")
 _PREFIXES = ("mailto:", "to:", "cc:", "bcc:")
+_BRACKETS = ("()", "[]", "{}")
+_PATH_STARTS = ("/", "~", "./", "../", "\\")
+#: Something comes from the person after these words, or is said of them: they are no receiver.
+_SOURCES = frozenset(("from", "by", "of", "about", "regarding", "concerning", "unlike"))
+_LINKS = frozenset(("and", "or", "the", "my", "&"))
+#: What is said of the person before these words.
+_SAYS = frozenset(
+    """
+    is was has wrote writes says said sent sends claims claimed told tells asked asks wants wanted
+    """.split()  # noqa: SIM905 - one text is easier to read and to keep
+)
+_REPLIES = re.compile(r"\b(?:reply|respond|answer|write back)\b", re.IGNORECASE)
 #: Words that begin a sentence with a capital letter and are not part of a name.
 _BEGINNINGS = COMMON_WORDS | frozenset(
     # One text is easier to read and to keep than a list of quoted words.
@@ -102,40 +120,58 @@ class _Word(NamedTuple):
 
     text: str
     begins_sentence: bool
-    #: Whether punctuation stands between this word and the next.
+    #: Whether punctuation or the end of a line stands between this word and the next.
     ends_phrase: bool
+    #: Whether something comes from this person, or is said of them.
+    spoken_of: bool = False
 
 
 def words_that_count(message: str, previous: str) -> str:
     """The person's words of this turn; the message before counts too if this one points back at it."""
     if not previous:
         return message
-    text = normalised(message[:_MOST_READ]).lower()
+    text = normalised(message[:_MOST_READ])[:_MOST_READ].lower()
     confirms = len(text) <= _LONGEST_CONFIRMATION and _CONFIRMED.fullmatch(text)
-    points_back = any(_BACK.search(clause) for clause, _ in positive_clauses(text))
+    points_back = any(_BACK.search(clause.text) for clause in positive_clauses(text) if not clause.asks)
     return f"{previous}\n\n{message}" if confirms or points_back else message
 
 
 @lru_cache(maxsize=64)
 def mentions_in(message: str) -> Mentions:
     """Read a message once. A word is never taken apart: a part of something longer is not named."""
-    if len(message) > _MOST_READ:
-        half = _MOST_READ // 2
-        message = f"{message[:half]}\n\n{message[-half:]}"
     found: dict[Kind, set[str]] = {}
     quoted: set[str] = set()
-    for clause, begins_sentence in positive_clauses(normalised(message)):
-        quotes = {group.strip() for match in _QUOTED.finditer(clause) for group in match.groups() if group}
+    for clause in positive_clauses(_readable(message)):
+        quotes = {
+            group.strip() for match in _QUOTED.finditer(clause.text) for group in match.groups() if group
+        }
+        for query in _queries(clause.text, quotes):
+            found.setdefault("query", set()).add(query)
+        if clause.asks:
+            continue
         quoted |= quotes
-        for kind, form in _read(clause, quotes, begins_sentence):
+        for kind, form in _read(clause):
             found.setdefault(kind, set()).add(form)
     return Mentions(frozenset(quoted), {kind: frozenset(forms) for kind, forms in found.items()})
 
 
-def _read(clause: str, quotes: set[str], begins_sentence: bool) -> Iterator[tuple[Kind, str]]:
-    words = list(_words(clause, begins_sentence))
+def _readable(message: str) -> str:
+    """The message in one spelling; of a long one, the whole sentences at its two ends."""
+    if len(message) <= _MOST_READ and len(text := normalised(message)) <= _MOST_READ:
+        return text
+    half = _MOST_READ // 2
+    head, tail = normalised(message[:half])[:half], normalised(message[-half:])[-half:]
+    return f"{whole_sentences(head, from_start=True)}\n\n{whole_sentences(tail, from_start=False)}"
+
+
+def _read(part: Clause) -> Iterator[tuple[Kind, str]]:
+    # The words of a quoted path with blanks are parts of it.
+    clause = _QUOTED.sub(lambda match: " " if _is_spaced_path(match[0][1:-1]) else match[0], part.text)
+    words = _with_roles(list(_words(clause, part.begins_sentence)), bool(_REPLIES.search(clause)))
     for word in words:
-        yield from _forms_of_word(word.text)
+        for kind, form in _forms_of_word(word.text):
+            if not (word.spoken_of and kind in ("email", "name")):
+                yield kind, form
     for name in _names(words):
         yield "name", name
     for match in PHONE.finditer(clause):
@@ -149,24 +185,65 @@ def _read(clause: str, quotes: set[str], begins_sentence: bool) -> Iterator[tupl
         if any(char.isdigit() for char in match["id"]):
             yield "id", match["id"].lower()
     if (match := _RUN.search(clause)) is not None:
-        yield "command", bare(match["rest"])
-    if (match := _SEARCH.search(clause)) is not None:
-        for query in (*match.groups(), *quotes):
-            yield "query", bare(query or "").lower()
+        command = match["rest"].strip()
+        yield "command", command
+        yield "command", _SENTENCE_MARK.sub("", command)
+
+
+def _queries(clause: str, quotes: set[str]) -> Iterator[str]:
+    """What to search the web for."""
+    found = match[1] if (match := _SEARCH.search(clause)) is not None else ""
+    text = clause.rstrip(_CLOSING + " \n")
+    place = next((place for place in _ON_THE_WEB if text.lower().endswith(place)), "")
+    if not found and place and (match := _FIND.search(text)) is not None:
+        found = text[match.end() : -len(place)].removesuffix(" up")
+    if found:
+        yield from (bare(query).lower() for query in (found, *quotes))
+
+
+def _is_spaced_path(text: str) -> bool:
+    return " " in text and text.startswith(_PATH_STARTS)
 
 
 def _words(clause: str, begins_sentence: bool) -> Iterator[_Word]:
-    for raw in clause.split():
-        if text := _trimmed(raw):
-            yield _Word(text, begins_sentence, raw[-1] in ",;:.!?)")
-            begins_sentence = raw[-1] in ".!?:"
+    for line in clause.splitlines():
+        raws = line.split()
+        for place, raw in enumerate(raws, 1):
+            # A mark such as "-" begins a line of a list.
+            if any(map(str.isalnum, text := _trimmed(raw))):
+                yield _Word(text, begins_sentence, raw[-1] in ",;:.!?)" or place == len(raws))
+                begins_sentence = raw[-1] in ".!?:"
+        begins_sentence = True
+
+
+def _with_roles(words: Sequence[_Word], is_reply: bool) -> list[_Word]:
+    """The words, with the persons marked that something comes from, or that something is said of."""
+    marked: list[_Word] = []
+    is_source = False
+    for place, word in enumerate(words):
+        text = word.text.lower()
+        is_person = "@" in text or word.text[:1].isupper()
+        is_source = text in _SOURCES or (is_source and (is_person or text in _LINKS))
+        following = words[place + 1].text.lower() if place + 1 < len(words) and not word.ends_phrase else ""
+        spoken_of = is_person and ((is_source and not is_reply) or following in _SAYS)
+        marked.append(word._replace(spoken_of=spoken_of))
+    return marked
 
 
 def _trimmed(raw: str) -> str:
     """A word without the punctuation around it. A word that ends in dots was cut short: it names nothing."""
     if raw.endswith("...") or len(raw) > _LONGEST_VALUE:
         return ""
-    text = _GLUED.sub(r"\1", raw.lstrip(_OPENING)).rstrip(_CLOSING).removesuffix("'s")
+    text = raw.strip("*") if raw.startswith("**") else raw
+    head = text.lstrip(_OPENING)
+    text = head.rstrip(_CLOSING)
+    # What is left of "a/.." and of "x_(y)" is something else.
+    if ".." in head[len(text) :] or any(text.count(pair[0]) > text.count(pair[1]) for pair in _BRACKETS):
+        return ""
+    if (glued := _GLUED.search(text)) is not None and glued["next"].lower() in _BEGINNINGS:
+        text = text[: glued.start()]
+    if "/" not in text:
+        text = text.removesuffix("'s")
     for prefix in _PREFIXES:
         text = text[len(prefix) :] if text.lower().startswith(prefix) else text
     return text.lstrip(_OPENING)
@@ -205,14 +282,20 @@ def _names(words: Sequence[_Word]) -> Iterator[str]:
         if is_name:
             run.append(word)
         if not is_name or word.ends_phrase:
-            if len(run) > 1 or (run and not run[0].begins_sentence):
+            is_known = len(run) > 1 or (run and not run[0].begins_sentence)
+            if is_known and not any(each.spoken_of for each in run):
                 yield " ".join(each.text for each in run).lower()
             run = []
 
 
 def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
     """What must be among the mentions for a target of this kind to count as named."""
-    if is_email(value):
+    if kind == "query":
+        yield kind, bare(value).lower()
+    elif kind == "command":
+        # Whole: in backquotes, it would be another command.
+        yield kind, value
+    elif is_email(value):
         yield "email", value.lower()
     elif url := url_form(value):
         yield "url", url
@@ -225,11 +308,9 @@ def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
     elif kind == "amount":
         if amount := amount_form(value):
             yield "amount", amount
-    elif kind in ("command", "query"):
-        yield kind, bare(value) if kind == "command" else bare(value).lower()
     elif kind == "host" or (kind == "url" and is_host(value)):
         yield "host", value.lower()
-    elif kind == "phone" or PHONE.fullmatch(value):
+    elif PHONE.fullmatch(value):
         yield "phone", phone_form(value)
     elif value.startswith("#"):
         yield "channel", value[1:].lower()

@@ -27,6 +27,8 @@ _TOP_LEVEL = frozenset(
     mx net nl no nz org pt ru se tv uk us
     """.split()  # noqa: SIM905 - one text is easier to read and to keep
 )
+#: Those of them that file names end in, or words before a full stop without a blank: "thanks.it was".
+_DOUBTFUL = frozenset(("ai", "app", "at", "be", "br", "co", "dev", "es", "info", "it", "no", "pt", "us"))
 #: Letters that are drawn as nothing, beside the control and format characters.
 _BLANK_LETTERS = "\u034f\u115f\u1160\u3164"
 
@@ -72,7 +74,8 @@ def is_well_known_host(text: str) -> bool:
     """Whether a word can only be a host: ``README.md`` and ``main.py`` are files, and could be hosts."""
     labels = text.partition(":")[0].lower().split(".")
     is_clear = labels[0] in ("www", "localhost") or labels[-1] in _TOP_LEVEL or labels[-1].isdigit()
-    return is_clear and is_host(text)
+    is_doubtful = len(labels) == 2 and labels[-1] in _DOUBTFUL
+    return is_clear and not is_doubtful and is_host(text)
 
 
 def url_form(text: str) -> str:
@@ -111,6 +114,9 @@ def amount_form(text: str) -> str:
     text = text.strip(".,$€£¥ ")
     last = max(text.rfind("."), text.rfind(","))
     whole, fraction = (text[:last], text[last + 1 :]) if last >= 0 else (text, "0")
+    if last >= 0 and text[last] in whole:
+        # The same mark twice separates thousands.
+        whole, fraction = text, "0"
     is_unclear = len(fraction) == 3 and not any(mark in whole for mark in ".,")
     whole = whole.replace(",", "").replace(".", "")
     if is_unclear or not (whole + fraction).isascii() or not whole.isdigit() or not fraction.isdigit():
