@@ -15,9 +15,10 @@ from sestet.core.errors import StorageError
 
 _FIRST_WAIT = 0.005
 _LONGEST_WAIT = 0.05
-#: The places of a session's queue between processes, each one a byte above the session's own.
+#: The places of a session's queue between processes: the bytes after the session's own.
 _PLACES = 8
-_PLACE_SIZE = 2**56
+#: A session's byte and its places, and a few bytes more.
+_ROOM = 16
 _REASONS = {errno.ELOOP: "is a link", errno.EISDIR: "is a directory", errno.EACCES: "may not be written"}
 #: Open file description locks, so that two assistants in one process exclude each other too.
 _SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
@@ -103,14 +104,17 @@ class SessionLocks:
         return free
 
     async def _take(self, byte: int) -> None:
-        """Go through the queue, and take the session from its first place."""
+        """Take the session at once if nobody holds it or waits for it; else go through the queue."""
+        if self._set(byte, fcntl.F_WRLCK, 1 + _PLACES):
+            self._set(byte + 1, fcntl.F_UNLCK, _PLACES)
+            return
         place = None
         try:
             for following in range(_PLACES, -1, -1):
-                await self._wait_for(byte + following * _PLACE_SIZE)
+                await self._wait_for(byte + following)
                 if place is not None:
                     self._set(place, fcntl.F_UNLCK)
-                place = byte + following * _PLACE_SIZE
+                place = byte + following
         except BaseException:
             # Closing already released all locks.
             if place is not None and not self._closed:
@@ -123,12 +127,12 @@ class SessionLocks:
             await asyncio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
 
-    def _set(self, byte: int, kind: int) -> bool:
+    def _set(self, byte: int, kind: int, length: int = 1) -> bool:
         if self._closed:
             # The descriptor may belong to another file by now.
             raise StorageError(f"{self._path}: the assistant is closed")
         try:
-            fcntl.fcntl(self._file, _SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, 1, 0))
+            fcntl.fcntl(self._file, _SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, length, 0))
         except (BlockingIOError, PermissionError):
             return False
         return True
@@ -186,4 +190,4 @@ def _byte(session_id: str) -> int:
     from hashlib import blake2b
 
     digest = blake2b(session_id.encode("utf-8", "surrogatepass"), digest_size=7).digest()
-    return int.from_bytes(digest, "big")
+    return int.from_bytes(digest, "big") * _ROOM
