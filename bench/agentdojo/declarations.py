@@ -87,7 +87,9 @@ TOOLS: Mapping[str, Declaration] = {
     "get_current_day": _read("calendar_", ()),
     "search_calendar_events": _read("calendar_", _BOTH),
     "get_day_calendar_events": _read("calendar_", _BOTH),
-    "create_calendar_event": _send("calendar_", ("title", "participants"), (*_EVENT_TIMES, "location")),
+    "create_calendar_event": _send(
+        "calendar_", ("title", "participants"), (*_EVENT_TIMES, "location"), formats={"title": "text"}
+    ),
     "cancel_calendar_event": _send("calendar_", ("event_id",)),
     "reschedule_calendar_event": _send("calendar_", ("event_id",), ("new_start_time", "new_end_time")),
     "add_calendar_event_participants": _send("calendar_", ("event_id", "participants")),

@@ -309,7 +309,12 @@ class Conversations(RuleBasedStateMachine):
         for events in self._turns().values():
             so_far: dict[str, Label] = {}
             for event in events:
-                if isinstance(event, ToolFinished) and event.call.name in READS:
+                # A call that was stopped before it began has read nothing.
+                if (
+                    isinstance(event, ToolFinished)
+                    and event.call.name in READS
+                    and event.outcome != "refused"
+                ):
                     so_far[event.delegation_id] = (
                         so_far.get(event.delegation_id, CLEAN) | READS[event.call.name]
                     )

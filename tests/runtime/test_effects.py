@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sestet.core.effects import NOTHING, effects_of, shown_targets
 from sestet.core.errors import ToolError
 from sestet.core.event import (
     END_OF_TURN,
@@ -22,11 +23,10 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN
 from sestet.core.message import ToolCall
-from sestet.core.record import as_dict
+from sestet.core.record import as_dict, replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Effect, Tool, tool
 from sestet.models.scripted import ScriptedModel
-from sestet.runtime.effects import NOTHING, effects_of, shown_targets
 from sestet.runtime.turn import Limits
 from sestet.storage.database import Database
 from sestet.storage.journal import decode, encode
@@ -177,13 +177,15 @@ OUTCOMES = ("ok", "error", "refused", "denied", "in_doubt", "")
 
 
 @given(st.lists(st.tuples(st.sampled_from(get_args(Effect)), st.sampled_from(OUTCOMES))))
-def test_every_call_with_an_effect_is_told_in_exactly_one_list(calls: list[tuple[Effect, str]]) -> None:
+def test_every_call_that_began_an_effect_is_told_in_exactly_one_list(calls: list[tuple[Effect, str]]) -> None:
     events: list[Event] = [intent(effect, f"c{n}", f"t{n}") for n, (effect, _) in enumerate(calls)]
     events += [result(f"c{n}", outcome) for n, (_, outcome) in enumerate(calls) if outcome]
     found = effects_of(events)
     assert found is not None
     told = [name for names in as_dict(found).values() for name in names]
-    assert sorted(told) == sorted(f"t{n}" for n, (effect, _) in enumerate(calls) if effect != "none")
+    assert sorted(told) == sorted(
+        f"t{n}" for n, (effect, outcome) in enumerate(calls) if effect != "none" and outcome != "refused"
+    )
     done = {*found.changed, *found.sent, *found.paid}
     assert done == {
         f"t{n}" for n, (effect, outcome) in enumerate(calls) if effect != "none" and outcome == "ok"
@@ -197,9 +199,15 @@ def test_each_thing_is_named_once_however_often_it_changed() -> None:
     assert effects_of(events) == Effects(changed=("a", "b"))
 
 
-@pytest.mark.parametrize("outcome", ["in_doubt", "refused", "denied"])
+@pytest.mark.parametrize("outcome", ["in_doubt", "denied"])
 def test_an_intent_whose_result_does_not_tell_is_in_doubt(outcome: str) -> None:
     assert effects_of([intent("local", "c1", "a"), result("c1", outcome)]) == Effects(in_doubt=("a",))
+
+
+def test_an_intent_that_was_refused_did_not_begin_unless_a_crash_came_between() -> None:
+    assert effects_of([intent("local", "c1", "a"), result("c1", "refused")]) == NOTHING
+    pure = replace(intent("external", "c1", "a"), recovery="pure")
+    assert effects_of([pure, result("c1", "refused")]) == Effects(in_doubt=("a",))
 
 
 def test_an_intent_without_a_result_is_in_doubt() -> None:

@@ -256,14 +256,54 @@ def test_every_target_is_allowed_by_a_star() -> None:
     assert judge(PRIVATE, MAIL, {"to": "anyone"}, "", policy).decision == "ask"
 
 
-def test_private_content_leaves_only_to_a_sink_that_is_allowed_for_it() -> None:
-    arguments = {"to": "bob"}
+LETTER = object_schema({"to": {"type": "string"}, "text": {"type": "string"}, "file": {"type": "string"}})
+SEND = Tool("exec_mail", "", LETTER, risk="safe", effect="external", targets=("to",), reads=())
 
-    assert judge(PRIVATE, MAIL, arguments, "mail bob", Policy()).decision == "ask"
+
+def test_private_content_leaves_only_to_a_sink_that_is_allowed_for_it() -> None:
+    arguments = {"to": "bob", "text": "June"}
+
+    assert judge(PRIVATE, SEND, arguments, "mail bob", Policy()).decision == "ask"
     public = Policy(allowed=(Allowed("exec_mail", "bob"),))
-    assert judge(PRIVATE, MAIL, arguments, "mail bob", public).decision == "ask"
+    assert judge(PRIVATE, SEND, arguments, "mail bob", public).decision == "ask"
     private = Policy(allowed=(Allowed("exec_*", "bob", private=True),))
-    assert judge(PRIVATE, MAIL, arguments, "mail bob", private).decision == "allow"
+    assert judge(PRIVATE, SEND, arguments, "mail bob", private).decision == "allow"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "decision"),
+    [
+        ({"to": "Bob", "text": "I am late!"}, "allow"),
+        ({"to": "Bob", "text": "am late"}, "allow"),
+        (
+            {"to": "Bob", "text": "I am late", "when": "2026-11-16 10:00", "urgent": True, "note": None},
+            "allow",
+        ),
+        ({"to": "Bob"}, "ask"),
+        ({"to": "Bob", "text": "I am lat"}, "ask"),
+        ({"to": "Bob", "text": "late I am"}, "ask"),
+        ({"to": "Bob", "text": "I am late. June"}, "ask"),
+        ({"to": "Bob", "text": ["I am late", "June"]}, "ask"),
+        ({"to": "Bob", "text": {"late": "late"}}, "ask"),
+        ({"to": "Bob", "text": "..."}, "ask"),
+        ({"to": "Bob", "number": 4711}, "ask"),
+        ({"to": "Bob", "text": "late " * 1000}, "ask"),
+        ({"to": "Bob", "text": ["late"] * 1000}, "ask"),
+        ({"to": "", "text": "I am late"}, "ask"),
+    ],
+)
+def test_nothing_private_is_in_the_persons_own_words(arguments: JsonObject, decision: str) -> None:
+    for label in (PRIVATE, PRIVATE | UNTRUSTED):
+        assert judge(label, SEND, arguments, "Tell Bob: I am late", Policy()).decision == decision
+
+
+def test_a_file_that_the_person_names_still_carries_what_is_in_it() -> None:
+    share = Tool("exec_share", "", LETTER, risk="safe", effect="external", targets=("to", "file"), reads=())
+    arguments = {"to": "bob@example.org", "file": "taxes.pdf"}
+
+    verdict = judge(PRIVATE, share, arguments, "summarise taxes.pdf for bob@example.org", Policy())
+
+    assert verdict.why == "private"
 
 
 def asked(events: list[Event]) -> list[ApprovalRequested]:
@@ -330,7 +370,7 @@ async def test_private_content_asks_before_it_leaves(talk: Conversation) -> None
     script = {
         "orchestrator": [transfer("chronicler", "recall"), transfer("operator", "mail it")],
         "chronicler": [ToolCall("memory_recall", {"query": "birthday"}), "June"],
-        "operator": [ToolCall("exec_mail", {"to": "bob"})],
+        "operator": [ToolCall("exec_mail", {"to": "bob", "text": "June"})],
     }
 
     events = await talk(ScriptedModel(script)).begin("mail bob my birthday")

@@ -100,6 +100,8 @@ class ModelCalled(_Stamped):
     milliseconds: float
     #: Further calls in the reply, which exceeded the limit of the turn.
     calls_left_out: int = 0
+    #: For a reply whose tokens nobody counted: what they count for `limits.tokens`.
+    estimated_tokens: int = 0
 
 
 class PriceUnknown(_Stamped):

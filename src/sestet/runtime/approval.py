@@ -3,12 +3,12 @@
 import time
 from typing import Literal
 
+from sestet.core.effects import shown_targets
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.runtime.effects import shown_targets
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import ToolStep
@@ -70,8 +70,8 @@ class Gatekeeper(Record):
     def _judge(self, step: ToolStep) -> Verdict:
         run, tool, call = step
         label = self._label(step)
-        # The person's words matter only where others' words have been read.
-        words = run.turn.user_words if label.untrusted else ""
+        # The person's words matter only where something else has been read.
+        words = run.turn.user_words if label.untrusted or label.private else ""
         return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
 
     def _label(self, step: ToolStep) -> Label:

@@ -3,17 +3,10 @@
 import time
 from itertools import count
 
-from sestet.core.agent import TRANSFER
-from sestet.core.event import (
-    Stamp,
-    ToolCalled,
-    ToolFinished,
-    TurnCancelled,
-)
+from sestet.core.effects import can_be_in_doubt, effects_of, open_calls, tool_name
+from sestet.core.event import Stamp, ToolCalled, ToolFinished, TurnCancelled
 from sestet.core.label import CLEAN
-from sestet.runtime.effects import effects_of
 from sestet.runtime.prompts import say, tell
-from sestet.runtime.replay import replay
 from sestet.runtime.turn import Turn
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.lock_wait import when_free
@@ -43,7 +36,7 @@ async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:
     events = tuple(journal.events_of(row.id))
     doubts = tuple(
         _in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
-        for intent in replay(events).open_intents().values()
+        for intent in open_calls(events).values()
         if can_be_in_doubt(intent)
     )
     end = TurnCancelled(stamp("user"), effects_of((*events, *doubts)))
@@ -51,14 +44,8 @@ async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:
     return doubts
 
 
-def can_be_in_doubt(intent: ToolCalled) -> bool:
-    """Whether the call may have changed something."""
-    return intent.recovery != "pure"
-
-
 def _in_doubt(intent: ToolCalled, stamp: Stamp, cause: str) -> ToolFinished:
     """The result of a call that nobody waits for any more."""
-    is_remote = intent.call.name == TRANSFER
-    words = {"tool": f"remote_{intent.author}" if is_remote else intent.call.name, "cause": cause.rstrip(".")}
+    words = {"tool": tool_name(intent), "cause": cause.rstrip(".")}
     text, for_person = say("given_up", **words), tell("given_up", **words)
     return ToolFinished(stamp, intent.call, "in_doubt", text, 0.0, CLEAN, for_person)

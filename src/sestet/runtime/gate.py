@@ -49,6 +49,8 @@ class Policy(Record):
 ALLOW = Verdict("allow")
 #: How many targets a reason names, and how many characters of each.
 _MOST_NAMED, _LONGEST_NAMED = 3, 100
+#: The kinds of target that only receive something, or are said.
+_RECEIVERS = ("email", "url", "host", "phone", "channel", "name", "account", "text")
 _LEAVES = "private content would leave this machine"
 
 
@@ -62,7 +64,12 @@ def judge(
     if tool.effect in ("local", "external", "money") and (label.untrusted or label.private):
         targets = find_targets(tool, arguments)
         strange = _strangers(tool, targets, user_words, policy) if label.untrusted else ""
-        leaves = tool.effect == "external" and label.private and not _may_be_private(tool, targets, policy)
+        leaves = (
+            tool.effect == "external"
+            and label.private
+            and not _may_be_private(tool, targets, policy)
+            and not _carries_own_words_only(tool, targets, arguments, user_words)
+        )
         if tool.effect != "money" and strange:
             return _ask("target", label, tool.caution, strange, _LEAVES if leaves else "")
         if leaves:
@@ -133,6 +140,21 @@ def _named(values: Sequence[str]) -> str:
 
 def _short(value: str) -> str:
     return value if len(value) <= _LONGEST_NAMED else f"{value[:_LONGEST_NAMED]}…"
+
+
+def _carries_own_words_only(tool: Tool, targets: Targets, arguments: JsonObject, user_words: str) -> bool:
+    """Whether a call has only receivers, and otherwise words of the person's message.
+
+    Then nothing leaves that an agent has read. A path, an id or a thing stands for what is stored under it,
+    so a call with such a target can carry more. So can a call that says nothing: its content is elsewhere.
+    """
+    if targets.unknown or targets.too_many or any(target.kind not in _RECEIVERS for target in targets.known):
+        return False
+    if not any(isinstance(value, str) for name, value in arguments.items() if name not in tool.targets):
+        return False
+    from sestet.runtime.mentions import says_all
+
+    return says_all(user_words, arguments)
 
 
 def _may_be_private(tool: Tool, targets: Targets, policy: Policy) -> bool:

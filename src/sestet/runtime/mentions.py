@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from sestet.core.record import Record
+from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.words import COMMON_WORDS
 from sestet.runtime.clauses import positive_clauses
 from sestet.runtime.shapes import (
@@ -32,6 +33,8 @@ _MOST_READ = 40_000
 #: Longer values are never looked for.
 _LONGEST_VALUE = 2_000
 _LONGEST_CONFIRMATION = 60
+#: A call with more texts is not compared with the message.
+_MOST_TEXTS = 64
 
 _SPACED_ACCOUNT = re.compile(r"(?<!\S)[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?(?![\w-])")
 _CURRENCY = r"(?:[$€£¥]|\b(?:usd|eur|gbp|chf|jpy|usdc|dollars?|euros?|pounds?|francs?|cents?)\b)"
@@ -49,6 +52,7 @@ _SEARCH = re.compile(
     r"|\b(?:find|look up|look|search for) (.+?)(?: up)? (?:on the (?:web|internet)|online)\W*$",
     re.IGNORECASE,
 )
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 #: A message that points back at the one before it.
 _BACK = re.compile(
     r"\b(?:(?:to|for|with|at|cc|tell|mail|email|message|send|ask|invite|give|show|pay|write|call)"
@@ -237,3 +241,27 @@ def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
         yield kind, value.lower()
     elif is_distinct(value):
         yield "id", value.lower()
+
+
+def says_all(message: str, arguments: JsonObject) -> bool:
+    """Whether every text of a call is a run of whole words in the message; dates and flags carry nothing."""
+    said = f" {_plain_words(message[:_MOST_READ])} "
+    waiting: list[JsonValue] = list(arguments.values())
+    looked_at = 0
+    while waiting:
+        value, looked_at = waiting.pop(), looked_at + 1
+        if looked_at > _MOST_TEXTS or isinstance(value, Mapping):
+            return False
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            waiting += value[: _MOST_TEXTS + 1]
+        elif value is not None and not isinstance(value, bool):
+            text = str(value)
+            if len(text) > _LONGEST_VALUE:
+                return False
+            if not _DATE.fullmatch(text) and f" {_plain_words(text)} " not in said:
+                return False
+    return True
+
+
+def _plain_words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", normalised(text).lower()))

@@ -36,10 +36,10 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     """Ask the model of one agent. A rejection is never streamed to the person."""
     turn = run.turn
     if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
-        turn.count_past_call()
         run.calls += len(recorded.calls)
         run.left_out = recorded.calls_left_out
-        return _spent(run, ModelReply(recorded.text, recorded.calls, recorded.usage))
+        run.usage += recorded.usage
+        return ModelReply(recorded.text, recorded.calls, recorded.usage)
     turn.spend_model_call()
     await turn.settle()
     started = time.monotonic()
@@ -49,10 +49,14 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
         _make_room(run, model, error)
         reply = await _ask(run, model, tools)
     milliseconds = (time.monotonic() - started) * 1000
-    facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out)
+    estimated = _estimate(run, reply)
+    facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out, estimated)
     turn.record(ModelCalled(run.stamp(), *facts))
     _tell_unknown_price(run, reply)
-    return _spent(run, reply)
+    run.usage += reply.usage
+    turn.usage += reply.usage
+    turn.estimated_tokens += estimated
+    return reply
 
 
 async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
@@ -134,16 +138,10 @@ def _tell_unknown_price(run: AgentRun, reply: ModelReply) -> None:
     turn.record(PriceUnknown(run.stamp(), reply.model))
 
 
-def _spent(run: AgentRun, reply: ModelReply) -> ModelReply:
-    run.usage += reply.usage
-    run.turn.usage += reply.usage
-    if not (reply.usage.input_tokens or reply.usage.output_tokens) and run.turn.limits.tokens is not None:
-        run.turn.uncounted_tokens += _estimate(run, reply)
-    return reply
-
-
 def _estimate(run: AgentRun, reply: ModelReply) -> int:
-    """The tokens of a call that the model did not count: they do not get past the limit."""
+    """The tokens of a call that the model did not count: they do not get past the limit. Else 0."""
+    if reply.usage.input_tokens or reply.usage.output_tokens:
+        return 0
     read = len(run.agent.instruction) + sum(len(message.text) for message in run.messages)
     return (read + len(reply.text)) // CHARACTERS_PER_TOKEN
 

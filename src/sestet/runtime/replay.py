@@ -7,7 +7,7 @@ delegates, it looks for a recorded result here, so that nothing is written or pa
 from collections import Counter, deque
 from collections.abc import Iterable
 
-from sestet.core.agent import TRANSFER
+from sestet.core.effects import is_result
 from sestet.core.event import (
     AgentNudged,
     ApprovalDecided,
@@ -25,6 +25,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN
+from sestet.core.model import Usage
 
 _ACTS = (MemoryRecalled, ToolCalled, ToolFinished, DelegationFinished)
 
@@ -43,12 +44,15 @@ class Replay:
         #: The time that the turn has run: not the time while it waited for a person, or was dead.
         self.milliseconds = 0.0
         self.unpriced: set[str] = set()
+        # What the models have used, all agents together.
+        self.model_calls = 0
+        self.usage = Usage()
+        self.estimated_tokens = 0
         # By delegation id; the root agent's is empty.
         self.replies: dict[str, deque[ModelCalled]] = {}
         self.delegated: set[str] = set()
         self.nudged: set[str] = set()
         self.results: dict[str, DelegationFinished] = {}
-        self.model_calls: Counter[str] = Counter()
         self.tool_calls: dict[str, list[str]] = {}
         self.answered_calls: Counter[str] = Counter()
         # By call id.
@@ -69,15 +73,6 @@ class Replay:
     def has_begun(self, call_id: str) -> bool:
         """Whether a call of a tool was made before the turn was resumed."""
         return call_id in self.intents or call_id in self.answers
-
-    def open_intents(self) -> dict[str, ToolCalled]:
-        """The calls without a result, by id. A request to a remote agent is answered by its delegation."""
-        return {
-            call_id: intent
-            for call_id, intent in self.intents.items()
-            if call_id not in self.answers
-            and not (intent.call.name == TRANSFER and intent.delegation_id in self.results)
-        }
 
     def has(self, event: Event) -> bool:
         """Whether the turn recorded this event before it was resumed."""
@@ -119,14 +114,16 @@ def replay(events: Iterable[Event]) -> Replay:
                 found.routed = event
             case ModelCalled():
                 found.replies.setdefault(event.delegation_id, deque()).append(event)
-                found.model_calls[event.delegation_id] += 1
+                found.model_calls += 1
+                found.usage += event.usage
+                found.estimated_tokens += event.estimated_tokens
             case PriceUnknown():
                 found.unpriced.add(event.model)
             case DelegationStarted():
                 found.delegated.add(event.delegation_id)
                 if event.call_id:
                     found.delegations[event.call_id] = event
-            case DelegationFinished() if event.outcome != "paused" and not event.ended_with_turn:
+            case DelegationFinished() if is_result(event):
                 found.results[event.delegation_id] = event
             case AgentNudged():
                 found.nudged.add(event.delegation_id)

@@ -211,7 +211,6 @@ class Steps:
         turn, agent, started = run.turn, transfer.agent, time.monotonic()
         if (past := turn.replay.results.get(run.delegation_id)) is not None:
             run.label |= past.label
-            turn.usage += past.usage
             turn.count_past(run.delegation_id)
             return _returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
         # This stands when the whole turn is stopped; it is recorded before the turn's own end.

@@ -22,6 +22,7 @@ Kind: TypeAlias = Literal[
     "command",
     "query",
     "text",
+    "thing",
 ]
 _Names: TypeAlias = Sequence[str]
 
@@ -144,7 +145,7 @@ def _leaves(name: str, value: JsonValue, schema: JsonObject) -> Iterator[Target 
             for member, inner in value.items():
                 if not (declared := _member(schema, member)):
                     # The model chose this name.
-                    yield Target(member, "text")
+                    yield Target(member, "thing")
                 waiting.append((member, inner, declared))
         elif isinstance(value, Sequence) and not isinstance(value, str):
             items = cast("JsonObject", schema.get("items", {}))
@@ -168,8 +169,8 @@ def _is_empty(value: JsonValue) -> bool:
 
 
 def _kind(name: str, schema: JsonObject) -> Kind:
-    """The declared ``format``, else what the argument's name suggests."""
+    """The declared ``format``, else what the argument's name suggests. Any other argument is a thing."""
     if (kind := _FORMATS.get(str(schema.get("format")))) is not None:
         return kind
     last = name.lower().rpartition("_")[2]
-    return _NAMES.get(last) or _NAMES.get(last.removesuffix("s")) or "text"
+    return _NAMES.get(last) or _NAMES.get(last.removesuffix("s")) or "thing"

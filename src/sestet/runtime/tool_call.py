@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from sestet.core.effects import can_be_in_doubt
 from sestet.core.errors import BusyError, InDoubtError, ToolError, told
 from sestet.core.event import ToolFinished
 from sestet.core.label import CLEAN, Label, Labelled, error_label
@@ -15,7 +16,6 @@ from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
-from sestet.runtime.doubt import can_be_in_doubt
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait

@@ -9,6 +9,7 @@ from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
+from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
 from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
 from sestet.core.label import CLEAN, Label
@@ -133,9 +134,10 @@ class Turn:
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
         self.rounds = 0
-        self.usage = Usage()
-        #: An estimate for calls whose tokens nobody counted.
-        self.uncounted_tokens = 0
+        # What was used before a resume counts at once, and not when its agent is replayed.
+        self.usage = self.replay.usage
+        #: For calls whose tokens nobody counted.
+        self.estimated_tokens = self.replay.estimated_tokens
         #: Models whose price is unknown, and the person knows that.
         self.unpriced = set(self.replay.unpriced)
         #: Agents that rejected a request; this turn asks them no more.
@@ -149,11 +151,11 @@ class Turn:
         self.delegations: dict[str, asyncio.Task[object] | None] = {}
         self.stopped: set[str] = set()
         #: Calls that were begun and have no result yet, by id.
-        self.open: dict[str, ToolCalled] = self.replay.open_intents()
+        self.open: dict[str, ToolCalled] = open_calls(self.replay.acts)
         #: Set when the storage failed. Then nothing more is written, and the turn can be resumed later.
         self.error: StorageError | None = None
         self._started = time.monotonic()
-        self._model_calls = 0
+        self._model_calls = self.replay.model_calls
         self._seq = self.replay.last_seq
         self._journal = journal
         #: Events since the start or the resume, without the pieces of streamed text.
@@ -287,7 +289,7 @@ class Turn:
     def spend_model_call(self) -> None:
         """Count a model call; raise ``LimitError`` when the limits allow no more."""
         limits, usage = self.limits, self.usage
-        used = usage.input_tokens + usage.output_tokens + self.uncounted_tokens
+        used = usage.input_tokens + usage.output_tokens + self.estimated_tokens
         if self._model_calls >= limits.model_calls:
             raise LimitError(f"the limit of {limits.model_calls} model calls in one turn is reached")
         if limits.tokens is not None and used >= limits.tokens:
@@ -296,13 +298,8 @@ class Turn:
             raise LimitError(f"the limit of {limits.dollars:g} dollars in one turn is reached")
         self._model_calls += 1
 
-    def count_past_call(self) -> None:
-        """Count a model call that was made before the turn was resumed."""
-        self._model_calls += 1
-
     def count_past(self, delegation_id: str) -> None:
-        """Count the calls of a delegation that ended before the turn was resumed."""
-        self._model_calls += self.replay.model_calls[delegation_id]
+        """Count the tool calls of a delegation that ended before the turn was resumed."""
         self.answered_calls += self.replay.answered_calls[delegation_id]
         for tool in self.replay.tool_calls.get(delegation_id, ()):
             self.tool_calls[tool] += 1

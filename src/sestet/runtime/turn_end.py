@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from sestet.core.effects import effects_of
 from sestet.core.event import (
     Effects,
     Event,
@@ -15,7 +16,6 @@ from sestet.core.event import (
 from sestet.core.label import Label
 from sestet.runtime.claims import unsupported_claims
 from sestet.runtime.doubt import give_up
-from sestet.runtime.effects import effects_of
 from sestet.runtime.turn import Outcome, Turn
 
 

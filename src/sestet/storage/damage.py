@@ -1,10 +1,13 @@
-"""Looks for damage in the whole database: pages, rows, links between rows, indexes, events."""
+"""Looks for damage in the whole database: pages, schema, rows, links between rows, indexes, events."""
 
 import json
+import re
+import sqlite3
+from contextlib import closing
 
 from sestet.core.errors import StorageError
 from sestet.core.event import Stamp
-from sestet.storage.database import FULL_TEXT_INDEXES, Database, from_json
+from sestet.storage.database import FULL_TEXT_INDEXES, SCHEMA, Database, from_json
 from sestet.storage.journal import decode
 
 _BATCH = 2_000
@@ -18,6 +21,8 @@ def find_damage(database: Database) -> str:
     (verdict,) = database.execute("PRAGMA integrity_check(1)").only()
     if verdict != "ok":
         return str(verdict)
+    if name := _damaged_definition(database):
+        return f"the definition of {name} is not as Sestet wrote it"
     if broken := database.execute("PRAGMA foreign_key_check").fetchone():
         table, row, parent, _ = broken
         return f"row {row} of {table} belongs to a row of {parent} that is missing"
@@ -27,6 +32,24 @@ def find_damage(database: Database) -> str:
         except StorageError as error:
             return f"the full-text index {index}: {error.__cause__}"
     return _damaged_event(database) or _damaged_list(database)
+
+
+def _damaged_definition(database: Database) -> str:
+    """The first table, view, index or trigger that is missing or not as in a new file.
+
+    SQLite reads a definition with a flipped bit as another one, and calls the file sound.
+    """
+    definitions = "SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    found = {name: _plain(sql) for name, sql in database.execute(definitions)}
+    with closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(SCHEMA.read_text(encoding="utf-8"))
+        expected = new.execute(definitions).fetchall()
+    return next((name for name, sql in expected if found.get(name) != _plain(sql)), "")
+
+
+def _plain(sql: str) -> str:
+    """Without blanks and quotation marks, which another version of SQLite may write in another way."""
+    return re.sub("[\\s\"'`]", "", sql)
 
 
 def _damaged_event(database: Database) -> str:

@@ -19,7 +19,7 @@ from sestet.storage.migrations import MIGRATIONS
 FILE_NAME = "sestet.db"
 VERSION = len(MIGRATIONS)
 #: The schema after all migrations, for a new database.
-_SCHEMA = Path(__file__).with_name("schema.sql")
+SCHEMA = Path(__file__).with_name("schema.sql")
 #: How long a lock of another process is waited for: when a file is opened, and outside of an event loop.
 _BUSY_SECONDS = 10.0
 #: The same inside an event loop, which stands still meanwhile; then a ``BusyError`` tells the caller.
@@ -171,7 +171,7 @@ class Database:
             if version == VERSION:
                 return
             is_new = self.connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone() is None
-            scripts = (_SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
+            scripts = (SCHEMA.read_text(encoding="utf-8"),) if is_new else MIGRATIONS[version:]
             for statement in chain.from_iterable(map(_statements, scripts)):
                 self.connection.execute(statement)
             self.connection.execute(f"PRAGMA user_version = {VERSION}")

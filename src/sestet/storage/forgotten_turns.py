@@ -2,9 +2,11 @@
 
 import json
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from itertools import count
 
-from sestet.core.event import Event, Stamp, ToolCalled, ToolFinished, TurnCancelled
+from sestet.core.effects import can_be_in_doubt, effects_of, open_calls, tool_name
+from sestet.core.event import Event, Stamp, ToolFinished, TurnCancelled
 from sestet.core.label import Label
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal, TurnRow
@@ -41,19 +43,18 @@ class ForgottenTurns:
         )
         ended = [TurnRow(*row) for row in rows]
         for turn in ended:
-            self._journal.append_inside(list(self._last_events(turn)))
+            self._journal.append_inside(self._last_events(turn))
             self._database.execute("INSERT OR REPLACE INTO forgotten_turns VALUES (?, 1)", (turn.id,))
         return ended
 
-    def _last_events(self, turn: TurnRow) -> Iterator[Event]:
+    def _last_events(self, turn: TurnRow) -> list[Event]:
         """A call without a result may have had its effect, and the end of the turn must not hide that."""
         events = list(self._journal.events_of(turn.id))
-        answered = {event.call.id for event in events if isinstance(event, ToolFinished)}
-        seq, now = self._journal.last_seq(turn.id), time.time()
-        for event in events:
-            if isinstance(event, ToolCalled) and event.call.id not in answered:
-                seq += 1
-                stamp = event.stamp._replace(seq=seq, at=now)
-                text = _IN_DOUBT.format(tool=event.call.name)
-                yield ToolFinished(stamp, event.call, "in_doubt", text, 0.0, _UNKNOWN)
-        yield TurnCancelled(Stamp(turn.session_id, turn.id, seq + 1, "user", "", now))
+        seqs, now = count(self._journal.last_seq(turn.id) + 1), time.time()
+        doubts: list[Event] = []
+        for intent in filter(can_be_in_doubt, open_calls(events).values()):
+            stamp = intent.stamp._replace(seq=next(seqs), at=now)
+            text = _IN_DOUBT.format(tool=tool_name(intent))
+            doubts.append(ToolFinished(stamp, intent.call, "in_doubt", text, 0.0, _UNKNOWN))
+        stamp = Stamp(turn.session_id, turn.id, next(seqs), "user", "", now)
+        return [*doubts, TurnCancelled(stamp, effects_of((*events, *doubts)))]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from sestet.agents._shared.text import given
-from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.label import CLEAN, Labelled, error_label, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.retrieval import Collection, Passage, Retrieval
@@ -40,9 +40,11 @@ async def rag_retrieve(
     query = given(query, "query", _QUERY_LENGTH)
     found, problem = await retrieval.retrieve(query, limit, collections, call.session_id)
     note = f"\n(Found by words alone: {problem}.)" if problem else ""
+    # The server that embeds texts may have written the problem.
+    noted = error_label("an error of the embedding") if problem else CLEAN
     if not found:
-        return Labelled(f"No passage was found about {query!r}.{note}", CLEAN)
-    label = stored_label(f"rag_retrieve of {call.agent}", (passage.label for passage in found))
+        return Labelled(f"No passage was found about {query!r}.{note}", noted)
+    label = noted | stored_label(f"rag_retrieve of {call.agent}", (passage.label for passage in found))
     text = "\n".join((f"Passages about {query!r}:", *map(_show, found))) + note
     return Labelled(text, label, tuple(passage.source for passage in found))
 

@@ -1,4 +1,4 @@
-"""The effects of a turn, read from its events. Pure: no text of a model is read here."""
+"""The effects of a turn and its calls in doubt, read from its events alone. Pure: no text is read here."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -46,18 +46,56 @@ def effects_of(events: Iterable[Event]) -> Effects | None:
 
 
 def _told(intent: ToolCalled, result: ToolFinished) -> str:
-    """The field of ``Effects`` for a call. After an intent, a refusal does not tell what happened."""
+    """The field of ``Effects`` for a call; empty if it had no effect."""
     if result.outcome == "ok":
         return _TOLD[intent.effect or "money"]
+    if result.outcome == "refused" and can_be_in_doubt(intent):
+        # It was stopped before it began. A pure call is also refused after a crash, which tells nothing.
+        return ""
     return "failed" if result.outcome == "error" else "in_doubt"
 
 
 def _gathered(intents: dict[str, ToolCalled], told: dict[str, str]) -> Effects:
     found: dict[str, dict[str, None]] = {}
     for call_id, intent in intents.items():
+        if not told[call_id]:
+            continue
         names = intent.targets or (intent.call.name,)
         found.setdefault(told[call_id], {}).update(dict.fromkeys(names))
     return Effects(**{field: tuple(names) for field, names in found.items()})
+
+
+def open_calls(events: Iterable[Event]) -> dict[str, ToolCalled]:
+    """The calls without a result, by id. A request to a remote agent is answered by its delegation."""
+    found: dict[str, ToolCalled] = {}
+    for event in events:
+        if isinstance(event, ToolCalled):
+            found[event.call.id] = event
+        elif isinstance(event, ToolFinished):
+            found.pop(event.call.id, None)
+        elif isinstance(event, DelegationFinished) and is_result(event):
+            answered = event.delegation_id
+            found = {
+                call_id: intent
+                for call_id, intent in found.items()
+                if not (intent.call.name == TRANSFER and intent.delegation_id == answered)
+            }
+    return found
+
+
+def is_result(event: DelegationFinished) -> bool:
+    """Whether the delegation is over for good: a resumed turn does not make it again."""
+    return event.outcome != "paused" and not event.ended_with_turn
+
+
+def can_be_in_doubt(intent: ToolCalled) -> bool:
+    """Whether the call may have changed something."""
+    return intent.recovery != "pure"
+
+
+def tool_name(intent: ToolCalled) -> str:
+    """The name of the tool for people and policies: ``remote_`` and the agent's for a remote request."""
+    return f"remote_{intent.author}" if intent.call.name == TRANSFER else intent.call.name
 
 
 def shown_targets(tool: Tool, arguments: JsonObject) -> tuple[str, ...]:

@@ -1,0 +1,74 @@
+"""What a turn has used before it is resumed counts from its first moment on."""
+
+from sestet.core.event import DelegationFinished, Event, ModelCalled, TurnFailed, TurnPaused
+from sestet.core.message import ToolCall
+from sestet.core.model import ModelReply, Usage
+from sestet.models.scripted import ScriptedModel
+from sestet.runtime.turn import Limits
+from sestet.storage.database import Database
+from tests.runtime.conftest import Conversation
+from tests.runtime.transcript import transfer
+
+WRITE = ToolCall("fs_write", {"path": "a.txt"})
+
+
+def spent(events: list[Event]) -> Usage:
+    return sum((event.usage for event in events if isinstance(event, ModelCalled)), Usage())
+
+
+async def test_a_resumed_turn_that_has_no_time_left_tells_all_that_it_used(
+    talk: Conversation, database: Database
+) -> None:
+    script = {
+        "orchestrator": [transfer("librarian"), transfer("operator")],
+        "librarian": ["Found."],
+        "operator": [WRITE],
+    }
+    conversation = talk(ScriptedModel(script))
+    paused = await conversation.begin("write it")
+    assert isinstance(paused[-1], TurnPaused)
+    database.execute("UPDATE events SET at = at + 3600 WHERE kind = 'turn_paused'")
+
+    resumed = await conversation.resume(paused)
+
+    assert isinstance(resumed[-1], TurnFailed)
+    assert resumed[-1].cause == "timeout"
+    assert resumed[-1].usage == spent(paused) != Usage()
+
+
+async def test_tokens_that_nobody_counted_count_after_a_pause_too(talk: Conversation) -> None:
+    long = transfer("librarian", "x" * 400_000)
+    script = {
+        "orchestrator": [ModelReply(calls=(transfer("operator"), long)), "All done."],
+        "librarian": [ModelReply("Found.")],
+        "operator": [ModelReply(calls=(WRITE,)), ModelReply("Written.")],
+    }
+    conversation = talk(ScriptedModel(script), limits=Limits(tokens=50_000))
+    paused = await conversation.begin("write it")
+    assert isinstance(paused[-1], TurnPaused)
+    conversation.approvals.decide(paused[-1].waiting_for[0], "approve")
+
+    resumed = await conversation.resume(paused)
+
+    (ended,) = (event for event in resumed if isinstance(event, DelegationFinished))
+    assert (ended.agent, ended.outcome) == ("operator", "over_budget")
+
+
+async def test_an_agent_that_goes_on_first_does_not_use_the_model_calls_of_another_one_again(
+    talk: Conversation,
+) -> None:
+    other = ToolCall("fs_write", {"path": "b.txt"})
+    script = {
+        "orchestrator": [[transfer("operator"), transfer("operator")], "All done."],
+        "operator": [WRITE, other, "Written.", "Written."],
+    }
+    conversation = talk(ScriptedModel(script), limits=Limits(model_calls=3))
+    paused = await conversation.begin("write it")
+    assert isinstance(paused[-1], TurnPaused)
+    assert len(paused[-1].waiting_for) == 2
+    for question in paused[-1].waiting_for:
+        conversation.approvals.decide(question, "approve")
+
+    resumed = await conversation.resume(paused)
+
+    assert [event for event in resumed if isinstance(event, ModelCalled)] == []
