@@ -115,6 +115,12 @@ def test_a_server_that_does_not_run_is_a_problem_with_the_way_to_start_it(
     assert "ollama serve" in found["model server"]["way_out"]
 
 
+def test_no_command_is_named_for_a_server_of_an_unknown_kind(home: Home, call: Call) -> None:
+    with running(Plain([])) as server:
+        pass
+    assert examine(home, call, server)["model server"]["way_out"].startswith("start it and let it load, or ")
+
+
 def test_the_key_opens_a_server_that_wants_one_and_is_not_told(home: Home, call: Call) -> None:
     with running(LlamaCpp([Served("tiny")], key="sesame")) as server:
         assert examine(home, call, server, key="wrong")["model server"]["status"] == "problem"

@@ -99,8 +99,9 @@ async def _check_own(settings: Settings, provider: str, model: str) -> list[Chec
     server = await asyncio.to_thread(look_at, address, key)
     if server is None:
         detail = f"no model server answers at {mask_address(address)}"
-        start = f"start it ({usual_kind(address).start}) and let it load"
-        way_out = f"{start}, or correct providers.{provider}.baseUrl and apiKey"
+        command = usual_kind(address).start
+        start = f"start it ({command})" if command else "start it"
+        way_out = f"{start} and let it load, or correct providers.{provider}.baseUrl and apiKey"
         return [Check(_SERVER, "problem", detail, way_out)]
     if server.find(model) is None:
         names = ", ".join(each.name for each in server.models) or "none"

@@ -120,6 +120,7 @@ class ServerKind(NamedTuple):
     port: int
     #: Its models; None when the server is of another kind.
     look: _Look
+    #: The command that starts it; empty if we do not know it.
     start: str
     #: How to download a model. ``{model}`` is the model's name here and below.
     fetch: str
@@ -287,7 +288,7 @@ OTHER = ServerKind(
     "a server that speaks OpenAI's protocol",
     0,
     _look_at_any,
-    "start it",
+    "",
     "give it that model",
     "give the model 16,384 tokens of context in the server's settings",
     "choose a model that can call tools, and let the server pass them on",
