@@ -42,7 +42,7 @@ async def test_closing_during_an_effect_prints_no_complaint_and_the_turn_can_be_
     async with home.open() as app:
         reading = asyncio.create_task(read_into(seen, app.run_turn("s1", plan)))
         while not any(isinstance(event, ToolCalled) for event in seen):
-            await asyncio.sleep(0)
+            await go_round()
         if locked:
             # The end of the turn waits for the lock when the assistant is closed.
             other.execute("BEGIN IMMEDIATE")

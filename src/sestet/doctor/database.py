@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from sestet.config import Settings, data_directory
-from sestet.core.errors import StorageError
+from sestet.core.errors import BusyError, StorageError
 from sestet.doctor.check import Check, read_database
 from sestet.services.forgetting import UNWIPED
 from sestet.storage.damage import find_damage
@@ -31,6 +31,8 @@ def check_database() -> Check:
         return Check(_DATABASE, "ok", "made by the first conversation")
     try:
         database = Database(path)
+    except BusyError as error:
+        return _locked(error)
     except StorageError as error:
         if error.__cause__ is None:
             # The file is another program's or a newer Sestet's; the error says so, with the way out.
@@ -41,6 +43,8 @@ def check_database() -> Check:
     try:
         (version,) = database.execute("PRAGMA user_version").only()
         damage = find_damage(database)
+    except BusyError as error:
+        return _locked(error)
     except StorageError as error:
         return _broken(path, error.__cause__ or error)
     finally:
@@ -48,6 +52,12 @@ def check_database() -> Check:
     if damage:
         return _broken(path, ValueError(damage))
     return Check(_DATABASE, "ok", f"schema {version}, sound")
+
+
+def _locked(error: BusyError) -> Check:
+    return Check(
+        _DATABASE, "warning", f"{error}, so it was not checked", "ask again when that process has ended"
+    )
 
 
 def _broken(path: Path, error: BaseException) -> Check:
