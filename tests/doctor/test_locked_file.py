@@ -1,5 +1,6 @@
 """A file that another process has locked is sound: the doctor must not tell anybody to throw it away."""
 
+import errno
 import sqlite3
 from pathlib import Path
 
@@ -31,6 +32,22 @@ def test_the_doctor_calls_a_locked_file_busy_and_not_broken(home: Path, lock: st
     assert "backup" not in found.way_out
     assert {check.status for check in (*check_turns(), *check_forgetting())} <= {"ok"}
     other.close()
+
+
+def test_a_file_in_a_directory_that_cannot_be_written_is_not_called_broken(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, mode: int) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(path))
+
+    monkeypatch.setattr(Path, "chmod", refuse)
+
+    found = check_database()
+
+    assert found.status == "problem"
+    assert "Read-only file system" in found.detail
+    assert "backup" not in found.way_out
+    assert "SESTET_HOME" in found.way_out
 
 
 def test_a_file_that_cannot_be_opened_for_a_lock_is_busy(home: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 
 from sestet.config import Settings, data_directory
@@ -23,6 +24,7 @@ from sestet.storage.observation_progress import ObservationProgress
 _DATABASE, _TURNS, _GRAPH, _MEMORY, _FORGETTING = "database", "turns", "graph", "memory", "forgetting"
 #: The free space that SQLite needs beside the file, for the index of its log.
 _ROOM_TO_OPEN = 100_000
+_REFUSED = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 def check_database() -> Check:
@@ -65,9 +67,20 @@ def _broken(path: Path, error: BaseException) -> Check:
         "close Sestet and keep a copy of the file; then put your last backup in its place, or move it "
         "away and start afresh; 'sestet memory export' may still save your memories"
     )
+    if _is_refused(error):
+        way_out = (
+            "the file may be quite sound: let your user write it and its directory, "
+            "or choose another one with SESTET_HOME"
+        )
     if _is_full(path.parent):
         way_out = "the disk is full: make room on it; the file may be quite sound"
     return Check(_DATABASE, "problem", f"{path}: {error}", way_out)
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Whether the operating system refused the file, and nobody knows what is in it."""
+    # The lowest byte is the error; the others say more about it.
+    return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _REFUSED
 
 
 def check_locks() -> list[Check]:
