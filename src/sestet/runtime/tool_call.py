@@ -189,7 +189,9 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
     tool, turn = step.tool, step.run.turn
-    if turn.answered_calls > turn.limits.tool_calls:
+    # A call that the person was asked about was within the limit then.
+    was_asked = step.call.id in turn.replay.questions
+    if turn.answered_calls > turn.limits.tool_calls and not was_asked:
         return _refused(refusal("turn_call_limit", tool=tool.name, limit=str(turn.limits.tool_calls)))
     if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refused(refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))
