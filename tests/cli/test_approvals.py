@@ -1,7 +1,11 @@
 """Deciding outside of a conversation: a waiting call is listed, shown and decided, and its turn goes on."""
 
 import json
+import sqlite3
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,9 +25,11 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN
+from sestet.storage.database import FILE_NAME
 from tests.cli import obedient
 from tests.cli.conftest import Call, Done
 from tests.cli.program import Home
+from tests.faults.watched import When, watched_connections
 
 WRITE = 'do fs_write {"path": "a.txt", "text": "hi"}'
 PAY = 'do payment_send {"payee": "alice"}'
@@ -289,3 +295,48 @@ def test_the_history_of_a_session_tells_what_was_asked_and_decided(obey: Call) -
     assert positions == sorted(positions)
     assert "This turn" not in shown
     assert "none waits or was cut off" in obey("doctor").out
+
+
+@pytest.mark.parametrize("words", [("approve",), ("deny",), ("approve", "--scope", "always")])
+def test_a_decision_waits_while_another_process_has_locked_the_database(
+    home: Home, obey: Call, words: tuple[str, ...]
+) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+
+    with locked_for_tries(home.data / FILE_NAME, "BEGIN IMMEDIATE"):
+        done = obey("approvals", words[0], question["id"], *words[1:], "--no-resume")
+
+    assert done.code == 0, done.err
+    assert read_json(obey, "approvals") == []
+
+
+def test_taking_back_an_answer_waits_while_another_process_has_locked_the_database(
+    home: Home, obey: Call
+) -> None:
+    leave_waiting(obey, WRITE)
+    (question,) = read_json(obey, "approvals")
+    obey("approvals", "approve", question["id"], "--scope", "always")
+
+    with locked_for_tries(home.data / FILE_NAME, "DELETE FROM grants"):
+        done = obey("approvals", "revoke", "1")
+
+    assert (done.code, done.err) == (0, "1: revoked\n")
+
+
+@contextmanager
+def locked_for_tries(path: Path, statement: str) -> Generator[None]:
+    """Another process locks the database until a statement was tried three times."""
+    tries: list[str] = []
+    other = sqlite3.connect(path, isolation_level=None)
+
+    def watch(when: When, sql: str, parameters: Sequence[object]) -> None:
+        if when == "before" and sql.startswith(statement):
+            tries.append(sql)
+            if len(tries) == 3:
+                other.execute("ROLLBACK")
+
+    other.execute("BEGIN IMMEDIATE")
+    with watched_connections(watch):
+        yield
+    other.close()

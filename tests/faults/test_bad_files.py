@@ -159,9 +159,9 @@ async def test_a_file_that_another_process_holds_too_long_is_said_to_be_locked(t
         with held_by_another_process(tmp_path / FILE_NAME):
             with pytest.raises(StorageError, match="locked the database"):
                 await read_into(seen, app.run_turn("s1", "operator: exec_unsafe a"))
-            with pytest.raises(StorageError, match="locked the database"):
-                async with home.open():
-                    pass
+            async with home.open() as another:
+                with pytest.raises(StorageError, match="locked the database"):
+                    await read_all(another.run_turn("s2", "operator: exec_unsafe a"))
             assert [row.turns for row in app.journal.sessions()] == [1], "reading goes on"
         assert seen == []
 

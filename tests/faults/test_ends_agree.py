@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from sestet.core.event import Effects, Event, ToolFinished, TurnCancelled
+from sestet.core.errors import StorageError
+from sestet.core.event import DelegationStarted, Effects, Event, ToolFinished, TurnCancelled, TurnFinished
 from sestet.core.label import CLEAN, Origin
 from sestet.core.tool import tool
 from sestet.services.forgetting import Forgetting
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
-from tests.faults.opened import TURNS_ALONE, Home
+from tests.faults.opened import TURNS_ALONE, Home, read_into
 from tests.faults.test_in_doubt import outcomes
 from tests.faults.test_locked import ROUNDS, lock_of
-from tests.faults.watched import DeathAfterEvent
+from tests.faults.watched import DeathAfterEvent, DeathAtEvent, watched_connections
 from tests.remote.server import Agent, running_agent
 
 
@@ -121,3 +122,57 @@ async def test_a_call_that_was_stopped_before_it_began_is_no_effect(tmp_path: Pa
                 app.cancel_turn("s1")
 
     assert facts(seen) == ([("fs_pure", "ok"), ("exec_unsafe", "refused")], Effects())
+
+
+def with_stranger(url: str) -> dict[str, object]:
+    return {
+        **TURNS_ALONE,
+        "a2a": {"enabled": True, "remoteAgents": [{"name": "stranger", "url": url}]},
+        "policy": {"allow": [{"tool": "remote_stranger", "target": "stranger", "private": True}]},
+    }
+
+
+async def test_a_remote_request_that_was_stopped_is_not_sent_again_when_the_process_died_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+    async def never(task: object) -> None:
+        app.cancel_turn("s1")
+        await asyncio.Event().wait()
+
+    async with running_agent(Agent(never)) as server:
+        home = Home(tmp_path, with_stranger(server.url))
+        seen: list[Event] = []
+        with watched_connections(DeathAtEvent("before", 1, "turn_cancelled").watch):
+            async with home.open() as app:
+                with pytest.raises(StorageError, match="the process is dead"):
+                    await read_into(seen, app.run_turn("s1", "stranger: book it"))
+        sent = server.methods
+        assert outcomes(seen) == [("transfer_to_agent", "in_doubt")]
+
+        resumed = await home.resume(seen)
+
+        assert server.methods == sent, "nothing was sent again"
+    assert isinstance(resumed[-1], TurnFinished)
+    assert resumed[-1].effects == Effects(in_doubt=("stranger",))
+
+
+async def test_a_remote_request_that_is_stopped_while_its_intent_waits_was_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    async with running_agent(Agent("It is booked.")) as server:
+        home = Home(tmp_path, with_stranger(server.url))
+        seen: list[Event] = []
+        async with home.open() as app, lock_of(tmp_path) as lock:
+            async for event in app.run_turn("s1", "stranger: book it"):
+                seen.append(event)
+                if isinstance(event, DelegationStarted):
+                    lock.take()
+                    for _ in range(ROUNDS // 2):
+                        await asyncio.sleep(0)
+                    app.cancel_turn("s1")
+        assert server.methods == []
+
+    assert facts(seen) == ([("transfer_to_agent", "refused")], Effects())

@@ -3,29 +3,34 @@
 import asyncio
 import sqlite3
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from sestet.core.errors import BusyError, StorageError
+from sestet.core.errors import BusyError, ForgottenError, StorageError
 from sestet.core.event import (
+    AgentNudged,
     ApprovalRequested,
     Event,
     ModelCalled,
+    Stamp,
     ToolCalled,
     ToolFinished,
     TurnCancelled,
     TurnFinished,
     TurnPaused,
+    TurnStarted,
 )
 from sestet.core.tool import tool
 from sestet.storage import lock_wait
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.journal import Journal
 from tests.faults.opened import Home, read_all
 from tests.faults.plan import ALL_DONE
 from tests.faults.test_in_doubt import outcomes
+from tests.faults.watched import When, watched_connections
 
 #: How often the event loop goes round while the database is locked.
 ROUNDS = 30
@@ -249,3 +254,47 @@ def test_a_write_outside_of_an_event_loop_waits_for_the_lock(tmp_path: Path) -> 
 
     soon.join()
     database.close()
+
+
+async def test_a_turn_waits_for_a_lock_that_comes_while_another_turn_is_refused(tmp_path: Path) -> None:
+    """Both turns write in one transaction. One was ended by forgetting, so they are written one by one."""
+    Database(tmp_path / FILE_NAME).close()
+    async with lock_of(tmp_path) as lock:
+
+        def watch(when: When, sql: str, parameters: Sequence[object]) -> None:
+            if when == "after" and sql == "ROLLBACK" and not lock.rounds:
+                lock.take()
+
+        with watched_connections(watch):
+            database = Database(tmp_path / FILE_NAME)
+        journal, seen = Journal(database), dict[str, Seen]()
+        for turn_id in ("t1", "t2"):
+            journal.append(TurnStarted(Stamp(turn_id, turn_id, 1, "user", "", 0.0), "hello"))
+            seen[turn_id] = Seen()
+        database.execute("INSERT INTO forgotten_turns VALUES ('t1', 1)")
+
+        for turn_id, writer in seen.items():
+            journal.stage(AgentNudged(Stamp(turn_id, turn_id, 2, "operator", "", 0.0), "silence"), writer)
+        journal.commit()
+        while not (seen["t1"].told and seen["t2"].told):
+            await journal.unlocked()
+
+        assert [type(told) for writer in seen.values() for told in writer.told] == [
+            ForgottenError,
+            AgentNudged,
+        ]
+        assert lock.rounds == ROUNDS
+        database.close()
+
+
+class Seen:
+    """What a turn was told about its events."""
+
+    def __init__(self) -> None:
+        self.told: list[object] = []
+
+    def on_written(self, event: Event) -> None:
+        self.told.append(event)
+
+    def on_failed(self, error: StorageError) -> None:
+        self.told.append(error)

@@ -1,6 +1,6 @@
 """What a turn has used before it is resumed counts from its first moment on."""
 
-from sestet.core.event import DelegationFinished, Event, ModelCalled, TurnFailed, TurnPaused
+from sestet.core.event import DelegationFinished, Event, ModelCalled, ToolFinished, TurnFailed, TurnPaused
 from sestet.core.message import ToolCall
 from sestet.core.model import ModelReply, Usage
 from sestet.models.scripted import ScriptedModel
@@ -72,3 +72,23 @@ async def test_an_agent_that_goes_on_first_does_not_use_the_model_calls_of_anoth
     resumed = await conversation.resume(paused)
 
     assert [event for event in resumed if isinstance(event, ModelCalled)] == []
+
+
+async def test_a_call_that_was_approved_is_not_refused_because_another_agent_asked_for_more(
+    talk: Conversation,
+) -> None:
+    search = [ToolCall("search_web", {"query": query}) for query in "ab"]
+    script = {
+        "orchestrator": [[transfer("librarian"), transfer("operator")], "All done."],
+        "librarian": [*search, "Found."],
+        "operator": [WRITE, "Written."],
+    }
+    conversation = talk(ScriptedModel(script), limits=Limits(tool_calls=2))
+    paused = await conversation.begin("write it")
+    assert isinstance(paused[-1], TurnPaused)
+    assert [e.outcome for e in paused if isinstance(e, ToolFinished)] == ["ok", "refused"]
+    conversation.approvals.decide(paused[-1].waiting_for[0], "approve")
+
+    resumed = await conversation.resume(paused)
+
+    assert [e.outcome for e in resumed if isinstance(e, ToolFinished)] == ["ok"]

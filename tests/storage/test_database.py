@@ -14,6 +14,7 @@ from sestet.core.errors import StorageError
 from sestet.storage.database import Database
 from sestet.storage.file_check import APPLICATION_ID
 from sestet.storage.migrations import MIGRATIONS
+from tests.faults.watched import watched_connections
 
 
 def schema_of(path: Path) -> list[tuple[str, str]]:
@@ -258,3 +259,19 @@ def test_what_no_column_can_hold_is_a_clear_error(tmp_path: Path, value: str | i
     with pytest.raises(StorageError, match="neither stored nor searched"):
         database.execute_many("UPDATE turns SET state = ?", [(value,)])
     database.close()
+
+
+def test_a_file_that_is_up_to_date_is_opened_and_read_while_another_process_writes(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    Database(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    begun: list[str] = []
+
+    with watched_connections(lambda when, sql, values: begun.append(sql)):
+        database = Database(path)
+
+    assert database.execute("SELECT count(*) FROM turns").only() == (0,)
+    assert not any(sql.startswith("BEGIN") for sql in begun), "it waits for nobody"
+    database.close()
+    other.close()

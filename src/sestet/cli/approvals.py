@@ -20,6 +20,7 @@ from sestet.services.approvals import (
     describe_grant,
     describe_question,
     pick_question,
+    when_free,
 )
 
 program = new_program()
@@ -113,7 +114,7 @@ async def _decide(
 ) -> int:
     async with open_app(context) as app:
         question = _find(app, wanted)
-        app.decide(question.id, decision, scope)
+        await when_free(lambda: app.decide(question.id, decision, scope))
         return await _go_on(app, question, as_json) if resume else _say_decided(app, question, as_json)
 
 
@@ -151,7 +152,7 @@ async def _grants(context: typer.Context, as_json: bool) -> None:
 
 async def _revoke(context: typer.Context, number: int) -> None:
     async with open_app(context) as app:
-        app.approvals.revoke(number)
+        await when_free(lambda: app.approvals.revoke(number))
         typer.echo(f"{number}: revoked", err=True)
 
 

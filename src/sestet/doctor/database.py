@@ -2,10 +2,11 @@
 
 import os
 import shutil
+import sqlite3
 from pathlib import Path
 
 from sestet.config import Settings, data_directory
-from sestet.core.errors import StorageError
+from sestet.core.errors import BusyError, StorageError
 from sestet.doctor.check import Check, read_database
 from sestet.services.forgetting import UNWIPED
 from sestet.storage.damage import find_damage
@@ -23,6 +24,7 @@ from sestet.storage.observation_progress import ObservationProgress
 _DATABASE, _TURNS, _GRAPH, _MEMORY, _FORGETTING = "database", "turns", "graph", "memory", "forgetting"
 #: The free space that SQLite needs beside the file, for the index of its log.
 _ROOM_TO_OPEN = 100_000
+_REFUSED = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 
 
 def check_database() -> Check:
@@ -31,6 +33,8 @@ def check_database() -> Check:
         return Check(_DATABASE, "ok", "made by the first conversation")
     try:
         database = Database(path)
+    except BusyError as error:
+        return _locked(error)
     except StorageError as error:
         if error.__cause__ is None:
             # The file is another program's or a newer Sestet's; the error says so, with the way out.
@@ -41,6 +45,8 @@ def check_database() -> Check:
     try:
         (version,) = database.execute("PRAGMA user_version").only()
         damage = find_damage(database)
+    except BusyError as error:
+        return _locked(error)
     except StorageError as error:
         return _broken(path, error.__cause__ or error)
     finally:
@@ -50,14 +56,31 @@ def check_database() -> Check:
     return Check(_DATABASE, "ok", f"schema {version}, sound")
 
 
+def _locked(error: BusyError) -> Check:
+    return Check(
+        _DATABASE, "warning", f"{error}, so it was not checked", "ask again when that process has ended"
+    )
+
+
 def _broken(path: Path, error: BaseException) -> Check:
     way_out = (
         "close Sestet and keep a copy of the file; then put your last backup in its place, or move it "
         "away and start afresh; 'sestet memory export' may still save your memories"
     )
+    if _is_refused(error):
+        way_out = (
+            "the file may be quite sound: let your user write it and its directory, "
+            "or choose another one with SESTET_HOME"
+        )
     if _is_full(path.parent):
         way_out = "the disk is full: make room on it; the file may be quite sound"
     return Check(_DATABASE, "problem", f"{path}: {error}", way_out)
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Whether the operating system refused the file, and nobody knows what is in it."""
+    # The lowest byte is the error; the others say more about it.
+    return isinstance(error, OSError) or getattr(error, "sqlite_errorcode", 0) & 0xFF in _REFUSED
 
 
 def check_locks() -> list[Check]:

@@ -11,6 +11,7 @@ from sestet.core.record import Record, replace
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.doubt import settle_intent
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
 from sestet.runtime.turn import AgentRun, Outcome, ToolStep
@@ -188,7 +189,7 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     # The remote agent may act on the request, so an intent is written, as before any effect.
     if not await gatekeeper.start(step._replace(run=run), clearance):
         return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
-    await turn.settle()
+    await settle_intent(run, transfer.call)
     run.label |= remote_label(agent.name)
     try:
         text = await agent.remote.ask(transfer.request)

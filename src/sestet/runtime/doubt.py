@@ -1,13 +1,15 @@
 """Records calls that were given up half-way as in doubt, before their delegation or turn ends."""
 
+import asyncio
 import time
 from itertools import count
 
 from sestet.core.effects import can_be_in_doubt, effects_of, open_calls, tool_name
 from sestet.core.event import Stamp, ToolCalled, ToolFinished, TurnCancelled
 from sestet.core.label import CLEAN
+from sestet.core.message import ToolCall
 from sestet.runtime.prompts import say, tell
-from sestet.runtime.turn import Turn
+from sestet.runtime.turn import AgentRun, Turn
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.lock_wait import when_free
 
@@ -24,6 +26,20 @@ def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
             turn.record(doubt)
             told.append(doubt.text)
     return " ".join(told)
+
+
+async def settle_intent(run: AgentRun, call: ToolCall) -> None:
+    """Wait until the intent of a call is written: a call that is stopped before that has not begun."""
+    turn = run.turn
+    try:
+        await turn.settle()
+    except asyncio.CancelledError:
+        intent = turn.open.pop(call.id, None)
+        if intent is not None and turn.error is None:
+            words = {"tool": tool_name(intent)}
+            text, for_person = say("not_begun", **words), tell("not_begun", **words)
+            turn.record(ToolFinished(run.stamp(), call, "refused", text, 0.0, CLEAN, for_person))
+        raise
 
 
 async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:

@@ -187,10 +187,12 @@ class Runner:
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Record the end for a task that was ended from outside, or before its first step."""
+        # Read in any case: asyncio complains about an error that nobody has read.
+        error = None if task.cancelled() else task.exception()
         if turn.error is None:
             if task.cancelled():
                 turn.record(cancelled(turn))
-            elif (error := task.exception()) is not None:
+            elif error is not None:
                 turn.record(self._failed_on(turn, error, _UNKNOWN))
         turn.close()
 

@@ -234,6 +234,9 @@ class Steps:
         turn, agent, limit = run.turn, transfer.agent, run.turn.limits.delegation_seconds
         if transfer.is_gone:
             return Outcome("failed", agent.name, cause=say("agent_gone", agent=agent.name))
+        if (said := turn.replay.answers.get(transfer.call.id)) is not None:
+            # The turn was stopped, and its process died before the turn had ended.
+            return Outcome("failed", agent.name, cause=said.text)
         if transfer.call.id in turn.open:
             return Outcome("failed", agent.name, cause="the process died before its answer came")
         try:

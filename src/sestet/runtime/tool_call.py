@@ -16,6 +16,7 @@ from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
+from sestet.runtime.doubt import settle_intent
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait
@@ -124,22 +125,9 @@ class ToolCalls:
                 return await self._ask_for_approval(step, proceed)
             return _refused(refusal("nobody_answered", tool=step.tool.name), "denied")
         if step.tool.recovery != "pure" or step.run.has_new_reply:
-            await self._settle(step)
+            step.run.has_new_reply = False
+            await settle_intent(step.run, step.call)
         return await proceed(step)
-
-    async def _settle(self, step: ToolStep) -> None:
-        """Wait until the paid reply and the intent are written."""
-        run, _, call = step
-        run.has_new_reply = False
-        try:
-            await run.turn.settle()
-        except asyncio.CancelledError:
-            if run.turn.open.pop(call.id, None) and run.turn.error is None:
-                why = refusal("not_begun", tool=call.name)
-                run.turn.record(
-                    ToolFinished(run.stamp(), call, "refused", why.text, 0.0, CLEAN, why.for_person)
-                )
-            raise
 
 
 def _compose(checks: Sequence[Check], last: Answer) -> Answer:
@@ -201,7 +189,9 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
     tool, turn = step.tool, step.run.turn
-    if turn.answered_calls > turn.limits.tool_calls:
+    # A call that the person was asked about was within the limit then.
+    was_asked = step.call.id in turn.replay.questions
+    if turn.answered_calls > turn.limits.tool_calls and not was_asked:
         return _refused(refusal("turn_call_limit", tool=tool.name, limit=str(turn.limits.tool_calls)))
     if tool.calls_per_turn is not None and turn.tool_calls[tool.name] > tool.calls_per_turn:
         return _refused(refusal("call_limit", tool=tool.name, limit=str(tool.calls_per_turn)))

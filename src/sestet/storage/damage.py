@@ -5,7 +5,7 @@ import re
 import sqlite3
 from contextlib import closing
 
-from sestet.core.errors import StorageError
+from sestet.core.errors import BusyError, StorageError
 from sestet.core.event import Stamp
 from sestet.storage.database import FULL_TEXT_INDEXES, SCHEMA, Database, from_json
 from sestet.storage.journal import decode
@@ -29,6 +29,8 @@ def find_damage(database: Database) -> str:
     for index in FULL_TEXT_INDEXES:
         try:
             database.execute(f"INSERT INTO {index} ({index}) VALUES ('integrity-check')")  # noqa: S608 - names above
+        except BusyError:
+            raise
         except StorageError as error:
             return f"the full-text index {index}: {error.__cause__}"
     return _damaged_event(database) or _damaged_list(database)

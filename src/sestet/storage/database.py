@@ -130,7 +130,7 @@ class Database:
 
     def _refused(self, error: Exception) -> StorageError:
         if _is_busy(error):
-            return BusyError(f"{self.path}: another process has locked the database")
+            return _busy(self.path)
         if "created in a thread" in str(error):
             return StorageError(
                 f"{self.path}: was opened in another thread; open an assistant in each thread"
@@ -161,11 +161,13 @@ class Database:
                 return
 
     def _migrate(self) -> None:
+        if self._version_and_mark() == (VERSION, APPLICATION_ID):
+            # Nothing to write, so a process that writes at this moment is not waited for.
+            return
         with self.transaction():
-            (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+            version, mark = self._version_and_mark()
             if complaint := newer(version):
                 raise StorageError(f"{self.path}: {complaint}")
-            (mark,) = self.connection.execute("PRAGMA application_id").fetchone()
             if mark != APPLICATION_ID:
                 self.connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             if version == VERSION:
@@ -175,6 +177,11 @@ class Database:
             for statement in chain.from_iterable(map(_statements, scripts)):
                 self.connection.execute(statement)
             self.connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _version_and_mark(self) -> tuple[int, int]:
+        (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+        (mark,) = self.connection.execute("PRAGMA application_id").fetchone()
+        return version, mark
 
     @contextmanager
     def transaction(self, *, sync: bool = False, patient: bool = False) -> Generator[None]:
@@ -240,6 +247,10 @@ def _is_busy(error: Exception) -> bool:
     return code is not None and code & 0xFF == sqlite3.SQLITE_BUSY
 
 
+def _busy(path: Path) -> BusyError:
+    return BusyError(f"{path}: another process has locked the database")
+
+
 def _in_event_loop() -> bool:
     try:
         asyncio.get_running_loop()
@@ -256,6 +267,8 @@ def storage_errors(path: Path) -> Generator[None]:
     except UnicodeDecodeError as error:
         raise damaged(f"{path}: its schema is no UTF-8") from error
     except (sqlite3.Error, OSError) as error:
+        if _is_busy(error):
+            raise _busy(path) from error
         raise StorageError(
             f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error

@@ -135,8 +135,7 @@ class Journal:
         if isinstance(error, BusyError):
             self._lock_wait = self._lock_wait or LockWait()
             if not self._lock_wait.is_over:
-                self._staged, self._sync = staged, sync
-                self._try_later(self._lock_wait.next_wait())
+                self._stage_again(staged, sync)
                 return
             error = held_too_long(error)
         self._end_waiting()
@@ -147,12 +146,20 @@ class Journal:
         # Perhaps the events of one turn alone cannot be written: the other turns must not fail with it.
         for turn_id in turns:
             part = [each for each in staged if each.event.stamp.turn_id == turn_id]
-            _tell(part, self._try_to_write(part, sync))
+            error = self._try_to_write(part, sync)
+            if isinstance(error, BusyError):
+                self._stage_again(part, sync)
+            else:
+                _tell(part, error)
 
-    def _try_later(self, seconds: float) -> None:
+    def _stage_again(self, staged: list[_Staged], sync: bool) -> None:
+        """Write the events a little later: another process has locked the database."""
+        self._staged += staged
+        self._sync = self._sync or sync
+        self._lock_wait = self._lock_wait or LockWait()
         if self._next_try is not None:
             self._next_try.cancel()
-        self._next_try = asyncio.get_running_loop().call_later(seconds, self.commit)
+        self._next_try = asyncio.get_running_loop().call_later(self._lock_wait.next_wait(), self.commit)
 
     def _end_waiting(self) -> None:
         if self._next_try is not None:

@@ -1,5 +1,6 @@
 """Asks the person about the calls of a turn that need approval, then goes on with the turn."""
 
+from functools import partial
 from typing import NamedTuple
 
 from sestet.cli.show.history import print_doubts
@@ -11,7 +12,7 @@ from sestet.cli.talk.turns import follow_resumed, follow_turn
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnPaused
-from sestet.services.approvals import Decision, Question, Scope
+from sestet.services.approvals import Decision, Question, Scope, when_free
 from sestet.services.sessions import TurnRow
 
 
@@ -75,7 +76,7 @@ async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:
         if choice is None:
             return False
         try:
-            talk.app.decide(question.id, choice.decision, choice.scope)
+            await when_free(partial(talk.app.decide, question.id, choice.decision, choice.scope))
         except PersonError as error:
             # The question was decided elsewhere or expired while it was shown here.
             talk.note(str(error), "yellow")
