@@ -194,6 +194,60 @@ def test_the_fields_of_a_declared_object_are_judged_by_their_own_names() -> None
     assert decide({"email": "bob@example.org", "bcc": "bob@example.org"}) == "ask"
 
 
+def test_a_default_inside_of_a_target_counts_like_a_given_value() -> None:
+    fields = object_schema(
+        {"email": {"type": "string"}, "bcc": {"type": "string", "default": "list@x.example"}}
+    )
+    mail = Tool(
+        "exec_mail",
+        "",
+        object_schema({"to": fields}),
+        risk="safe",
+        effect="external",
+        targets=("to",),
+        reads=(),
+    )
+    arguments = {"to": {"email": "bob@example.org"}}
+
+    assert judge(UNTRUSTED, mail, arguments, "mail bob@example.org", Policy()).decision == "ask"
+    assert (
+        judge(UNTRUSTED, mail, arguments, "mail bob@example.org list@x.example", Policy()).decision == "allow"
+    )
+
+
+def test_without_declared_targets_a_default_counts_as_one() -> None:
+    several = object_schema({"to": {"type": "string"}, "channel": {"type": "string", "default": "general"}})
+    post = Tool("exec_post", "", several, risk="safe", effect="external", reads=())
+    arguments = {"to": "bob@example.org"}
+
+    assert judge(UNTRUSTED, post, arguments, "tell bob@example.org", Policy()).decision == "ask"
+    words = "tell bob@example.org in #general"
+    assert judge(UNTRUSTED, post, arguments, words, Policy()).decision == "allow"
+
+
+def test_the_format_of_an_optional_target_counts() -> None:
+    path: JsonObject = {"anyOf": [{"type": "string", "format": "path"}, {"type": "null"}]}
+    write = Tool(
+        "fs_write",
+        "",
+        object_schema({"name": path}),
+        risk="safe",
+        effect="local",
+        targets=("name",),
+        reads=(),
+    )
+
+    assert judge(UNTRUSTED, write, {"name": "Notes"}, "read my Notes", Policy()).decision == "ask"
+    assert judge(UNTRUSTED, write, {"name": "Notes.txt"}, "delete Notes.txt", Policy()).decision == "allow"
+
+
+@pytest.mark.parametrize("empty", [[], {}, [[]]])
+def test_an_empty_value_beside_a_named_one_is_asked_about(empty: JsonValue) -> None:
+    verdict = judge(UNTRUSTED, MAIL, {"to": ["bob@example.org", empty]}, "mail bob@example.org", Policy())
+
+    assert verdict.decision == "ask"
+
+
 WRITE = Tool(
     "fs_write",
     "",
