@@ -1,6 +1,7 @@
 """Text that did not come from the person never chooses who receives data, money or a command."""
 
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -281,6 +282,22 @@ def test_inside_a_scratch_directory_untrusted_text_may_choose_files(path: str, d
     assert judge(UNTRUSTED, WRITE, {"path": path}, "", policy).decision == decision
     send = Tool("exec_send", "", WRITE.parameters, risk="safe", effect="external", targets=("path",))
     assert judge(UNTRUSTED, send, {"path": path}, "", policy).decision == "ask"
+
+
+def test_a_link_in_a_scratch_directory_leads_out_of_it(tmp_path: Path) -> None:
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
+    home.mkdir()
+    scratch.mkdir()
+    (scratch / "link").symlink_to(home)
+    (tmp_path / "place").symlink_to(scratch)
+    policy = Policy(scratch=(str(tmp_path / "place"),))
+
+    def decide(path: str) -> str:
+        return judge(UNTRUSTED, WRITE, {"path": path}, "", policy).decision
+
+    assert decide(f"{tmp_path}/place/a.txt") == decide(f"{scratch}/a.txt") == "allow"
+    assert decide(f"{scratch}/link/.bashrc") == decide(f"{scratch}/link/../x") == "ask"
+    assert decide(f"{scratch}/a\0b") == "ask"
 
 
 def test_rows_of_the_own_store_are_written_without_a_question() -> None:
