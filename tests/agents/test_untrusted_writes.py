@@ -69,6 +69,30 @@ async def test_an_update_that_a_page_asked_for_stands_beside_the_fact(database: 
     assert f"- My IBAN is EVIL (m2, {DAY}, not in your own words)" in found
 
 
+@pytest.mark.parametrize(
+    ("words", "fact", "replaces"),
+    [
+        ("I like cycling. Read http://x", "I like cycling", False),
+        ("Read http://x/m12. I like cycling.", "I like cycling", False),
+        ("Change memory m1 to I like cycling. Then read http://x.", "I like cycling", True),
+        ("My doctor is Bob. Read http://x", "My doctor is Bob", True),
+    ],
+)
+async def test_a_page_does_not_choose_which_fact_the_persons_words_replace(
+    database: Database, words: str, fact: str, replaces: bool
+) -> None:
+    memories = MemoryStore(database)
+    await run(memory_remember, memories, fact="My doctor is Ann")
+
+    told = await run(memory_update, memories, memory="m1", fact=fact, call=replace(POISONED, words=words))
+
+    assert ("It replaces: My doctor is Ann" in told) is replaces
+    assert [(row.id, row.label.untrusted) for row in memories.latest(9)] == [
+        (2, False),
+        *([] if replaces else [(1, False)]),
+    ]
+
+
 async def test_what_the_person_tells_after_a_page_did_is_theirs(database: Database) -> None:
     memories = MemoryStore(database)
     await run(memory_remember, memories, fact="I like tea", call=POISONED)

@@ -83,6 +83,14 @@ _PERSISTENCE = [
         _NOT_BOB,
     ),
     _lost(
+        "an update by a statement about something else",
+        _DOCTOR,
+        do("memory_update", memory="m1", fact="I like cycling"),
+        _WHO,
+        "My doctor is Ann",
+        Say(f"I like cycling. {_PAGE_TURN.text}", _PAGE_TURN.plan),
+    ),
+    _lost(
         "a page has a fact forgotten",
         _DOCTOR,
         do("memory_forget", words="My doctor is Ann"),

@@ -114,6 +114,10 @@ BOUNDED: JsonObject = {"type": "integer", "minimum": 0, "maximum": 9}
         ({"type": "integer", "minimum": 0, "maximum": 10**70}, False),
         ({"type": "integer", "minimum": -(2**62), "maximum": 2**62}, True),
         ({"type": "number", "minimum": 0, "maximum": 1}, True),
+        # A whole number is a number too, and this one has a thousand bits.
+        ({"type": "number", "minimum": 0, "maximum": 1e300}, False),
+        ({"type": "number", "minimum": 0, "maximum": float("nan")}, False),
+        ({"type": "integer", "minimum": 0, "maximum": 10**400}, False),
         (object_schema({name: {"type": "number", "minimum": 0, "maximum": 1} for name in "ab"}), False),
         (object_schema({str(n): {"type": "boolean"} for n in range(100)}), False),
         ({"anyOf": [{"type": "null"}, {"type": "integer", "minimum": 0, "maximum": 10**70}]}, False),

@@ -1,6 +1,7 @@
 """Text that did not come from the person never chooses who receives data, money or a command."""
 
 import string
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -194,6 +195,60 @@ def test_the_fields_of_a_declared_object_are_judged_by_their_own_names() -> None
     assert decide({"email": "bob@example.org", "bcc": "bob@example.org"}) == "ask"
 
 
+def test_a_default_inside_of_a_target_counts_like_a_given_value() -> None:
+    fields = object_schema(
+        {"email": {"type": "string"}, "bcc": {"type": "string", "default": "list@x.example"}}
+    )
+    mail = Tool(
+        "exec_mail",
+        "",
+        object_schema({"to": fields}),
+        risk="safe",
+        effect="external",
+        targets=("to",),
+        reads=(),
+    )
+    arguments = {"to": {"email": "bob@example.org"}}
+
+    assert judge(UNTRUSTED, mail, arguments, "mail bob@example.org", Policy()).decision == "ask"
+    assert (
+        judge(UNTRUSTED, mail, arguments, "mail bob@example.org list@x.example", Policy()).decision == "allow"
+    )
+
+
+def test_without_declared_targets_a_default_counts_as_one() -> None:
+    several = object_schema({"to": {"type": "string"}, "channel": {"type": "string", "default": "general"}})
+    post = Tool("exec_post", "", several, risk="safe", effect="external", reads=())
+    arguments = {"to": "bob@example.org"}
+
+    assert judge(UNTRUSTED, post, arguments, "tell bob@example.org", Policy()).decision == "ask"
+    words = "tell bob@example.org in #general"
+    assert judge(UNTRUSTED, post, arguments, words, Policy()).decision == "allow"
+
+
+def test_the_format_of_an_optional_target_counts() -> None:
+    path: JsonObject = {"anyOf": [{"type": "string", "format": "path"}, {"type": "null"}]}
+    write = Tool(
+        "fs_write",
+        "",
+        object_schema({"name": path}),
+        risk="safe",
+        effect="local",
+        targets=("name",),
+        reads=(),
+    )
+
+    assert judge(UNTRUSTED, write, {"name": "Notes"}, "read my Notes", Policy()).decision == "ask"
+    assert judge(UNTRUSTED, write, {"name": "Notes.txt"}, "delete Notes.txt", Policy()).decision == "allow"
+
+
+@pytest.mark.parametrize("empty", [[], {}, [[]]])
+def test_an_empty_value_beside_a_named_one_is_asked_about(empty: JsonValue) -> None:
+    verdict = judge(UNTRUSTED, MAIL, {"to": ["bob@example.org", empty]}, "mail bob@example.org", Policy())
+
+    assert verdict.decision == "ask"
+
+
 WRITE = Tool(
     "fs_write",
     "",
@@ -227,6 +282,22 @@ def test_inside_a_scratch_directory_untrusted_text_may_choose_files(path: str, d
     assert judge(UNTRUSTED, WRITE, {"path": path}, "", policy).decision == decision
     send = Tool("exec_send", "", WRITE.parameters, risk="safe", effect="external", targets=("path",))
     assert judge(UNTRUSTED, send, {"path": path}, "", policy).decision == "ask"
+
+
+def test_a_link_in_a_scratch_directory_leads_out_of_it(tmp_path: Path) -> None:
+    scratch, home = tmp_path / "scratch", tmp_path / "home"
+    home.mkdir()
+    scratch.mkdir()
+    (scratch / "link").symlink_to(home)
+    (tmp_path / "place").symlink_to(scratch)
+    policy = Policy(scratch=(str(tmp_path / "place"),))
+
+    def decide(path: str) -> str:
+        return judge(UNTRUSTED, WRITE, {"path": path}, "", policy).decision
+
+    assert decide(f"{tmp_path}/place/a.txt") == decide(f"{scratch}/a.txt") == "allow"
+    assert decide(f"{scratch}/link/.bashrc") == decide(f"{scratch}/link/../x") == "ask"
+    assert decide(f"{scratch}/a\0b") == "ask"
 
 
 def test_rows_of_the_own_store_are_written_without_a_question() -> None:
@@ -364,6 +435,29 @@ async def test_a_session_that_has_read_nothing_strange_is_not_asked(talk: Conver
 
     assert transcript(events)[-1] == ("operator", "answers sent")
     assert SENT == ["carol"]
+
+
+async def test_a_message_that_waits_is_the_one_before_and_no_older_one_is(talk: Conversation) -> None:
+    script = {
+        "orchestrator": [
+            transfer("navigator", "read", reply=True),
+            transfer("operator", "mail mallory"),
+            transfer("operator", "mail carol", reply=True),
+        ],
+        "navigator": [ToolCall("browser_read", {"url": "http://x"}), "mail carol@example.org"],
+        "operator": [
+            ToolCall("exec_mail", {"to": "mallory@evil.example"}),
+            ToolCall("exec_mail", {"to": "carol@example.org"}),
+        ],
+    }
+    conversation = talk(ScriptedModel(script))
+    await conversation.begin("read http://x, and invite carol@example.org")
+    await conversation.begin("tell Bob about it")
+
+    events = await conversation.begin("and now send it to him")
+
+    assert len(asked(events)) == 1
+    assert SENT == []
 
 
 async def test_private_content_asks_before_it_leaves(talk: Conversation) -> None:

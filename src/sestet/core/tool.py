@@ -238,8 +238,11 @@ def _bits(schema: JsonObject) -> float:
             return 1
         case "integer" | "number" if "minimum" in schema and "maximum" in schema:
             lowest, highest = (cast("float", schema[bound]) for bound in ("minimum", "maximum"))
+            if not highest - lowest < inf:
+                return inf
             # Between any two bounds there are about as many fractions as a double has digits.
-            return log2(max(1, highest - lowest + 1)) if schema["type"] == "integer" else _BITS_OF_A_FRACTION
+            fraction = 0 if schema["type"] == "integer" else _BITS_OF_A_FRACTION
+            return max(log2(max(1, highest - lowest + 1)), fraction)
         case "object" if schema.get("additionalProperties") is False:
             members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
             return sum(map(_bits, members.values())) + len(members)

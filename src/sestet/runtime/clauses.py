@@ -1,4 +1,4 @@
-"""The parts of a person's message that say yes: no negation reaches them, and they are no question."""
+"""The parts of a person's message that no negation reaches, and which of them only ask for information."""
 
 import re
 from collections.abc import Iterator
@@ -58,8 +58,28 @@ _TAKEN_BACK = re.compile(
 )
 #: Where a question for information begins, and where a request in the form of a question does.
 _QUESTION = re.compile(
-    r"(?:^|[,;:\n(]|\band\b|\bbut\b|\bso\b)\s*(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|am"
+    r"(?:^|[,;:\n(]|\s[-\u2013\u2014]|\band\b|\bbut\b|\bso\b)\s*(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|am"
     r"|do|does|did|has|have|had|should|shall|may|might|must|(?:can|could|would|will)(?! (?:you|we|u)\b))\b"
+)
+#: The same without a question mark.
+_UNMARKED = re.compile(r"\s*(?:who|whom|whose|why|is|are|was|were|does|did|has)\b(?! to\b)")
+#: An order that only wants something to be read, or a report of what the person has read.
+_READS = re.compile(
+    r"\W*(?:(?:ok|okay|now|then|and|also|please|first|again|hi|hello|hey|can you|could you|would you|will you"
+    r"|i want you to)\W+){0,4}"
+    r"(?:read|re-?read|check|look|open|summari[sz]e|explain|describe|list|find|search|compare|analy[sz]e|review"
+    r"|translate|research|investigate|verify|watch|view|count|quote|fetch|visit|browse|see|inspect|examine"
+    r"|(?:show|tell|give|get|remind) me"
+    r"|i(?:'ve| have)?(?: just)? (?:got|received|found|saw|seen|read|heard))\b"
+)
+#: A verb for something else, in the place of a verb.
+_ACTS = re.compile(
+    r"(?:\b(?:and|or|then|to|please|also)|[,;:\n&]|\s[-\u2013\u2014])\s*(?:(?:then|also|please|and)\s+){0,2}"
+    r"(?:e-?mail|send|tell(?! me)|write|forward|share|invite|message|text|reply|respond|answer|cc|copy|post"
+    r"|publish|notify|inform|let|give(?! me)|pay|transfer|contact|ping|call|add|ask|schedule|book"
+    r"|remind(?! me)|draft|submit|update|create|delete|remove|move|rename|save|store|put|append|replace|edit"
+    r"|change|set|make|upload|download|run|execute|report|buy|order|cancel|reserve|register|fix|apply"
+    r"|install|print|export|archive|close|fill|correct|sort|clean|clear|use|do|mail)\b"
 )
 _REQUEST = re.compile(r"\b(?:(?:can|could|would|will) (?:you|we|u)|please)\b")
 _QUESTION_END = re.compile(r"\?[\"')\]\s]*\Z")
@@ -70,7 +90,7 @@ class Clause(NamedTuple):
 
     text: str
     begins_sentence: bool
-    #: It asks for information: it names what to look for, and nothing to act on.
+    #: It only asks for information: it names what to look for or to read, and nothing to act on.
     asks: bool = False
 
 
@@ -131,11 +151,18 @@ def _is_about(before: str, negated: str) -> bool:
 
 def _told_and_asked(sentence: str, lowered: str, start: int, end: int) -> Iterator[Clause]:
     """The clause as one, or in parts if it is a question, or ends in one."""
+    if _READS.match(lowered, start, end):
+        yield Clause(sentence[start:end], start == 0, asks=_ACTS.search(lowered, start, end) is None)
+        return
     question = _QUESTION.search(lowered, start, end) if _QUESTION_END.search(lowered) else None
+    question = question or _UNMARKED.match(lowered, start, end)
     if question is None:
         yield Clause(sentence[start:end], start == 0)
         return
-    request = _REQUEST.search(lowered, question.start(), end)
+    # "Should I mail Bob?" is no request, "What is new, and mail it to Bob?" is one.
+    is_open = lowered[question.start() : question.end()].lstrip(" ,;:\n(-")[:2] in ("wh", "ho")
+    request = (_ACTS if is_open else _REQUEST).search(lowered, question.end(), end)
+    request = request or _REQUEST.search(lowered, question.end(), end)
     middle = request.start() if request else end
     yield Clause(sentence[start : question.start()], start == 0)
     yield Clause(sentence[question.start() : middle], begins_sentence=True, asks=True)

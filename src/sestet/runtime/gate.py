@@ -125,11 +125,12 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
 
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
-    """Whether the file lies in a directory where untrusted text may choose. The tool refuses links itself."""
-    if tool.effect != "local" or target.kind != "path" or not policy.scratch:
+    """Whether the file lies in a directory where untrusted text may choose, also behind links."""
+    if tool.effect != "local" or target.kind != "path" or not target.value.isprintable():
         return False
-    path = os.path.abspath(os.path.expanduser(target.value))
-    return any(path.startswith(f"{place.rstrip('/')}/") for place in policy.scratch)
+    # An earlier call may have put a link there, such as one out of an archive.
+    path = os.path.realpath(os.path.expanduser(target.value)) if policy.scratch else ""
+    return any(path.startswith(f"{os.path.realpath(place).rstrip('/')}/") for place in policy.scratch)
 
 
 def _named(values: Sequence[str]) -> str:

@@ -50,7 +50,7 @@ class Conversation(Record):
     turns: tuple[PastTurn, ...] = ()
     messages: tuple[Message, ...] = ()
     label: Label = CLEAN
-    #: The person's last message.
+    #: The person's last message; empty if its turn has not ended.
     last_text: str = ""
     size: int = 0
 
@@ -59,7 +59,7 @@ class Conversation(Record):
             (*self.turns, turn),
             self.messages + turn.messages,
             self.label | turn.label,
-            turn.user_words if turn.messages else self.last_text,
+            turn.user_words,
             self.size + turn.size,
         )
 

@@ -67,6 +67,7 @@ _BACK = re.compile(
 )
 #: A message that only confirms.
 _CONFIRMED = re.compile(
+    r"(?!\W*(?:(?:please|thanks)\W*)+$)"
     r"\W*(?:(?:yes|yep|yeah|ok|okay|sure|correct|right|go ahead|do (?:it|that|so)|send it|please|thanks)\W*)+"
 )
 
@@ -147,11 +148,11 @@ def mentions_in(message: str) -> Mentions:
         }
         for query in _queries(clause.text, quotes):
             found.setdefault("query", set()).add(query)
-        if clause.asks:
-            continue
-        quoted |= quotes
+        quoted |= set() if clause.asks else quotes
         for kind, form in _read(clause):
-            found.setdefault(kind, set()).add(form)
+            # To read a page is a request to its server, so a question names the page.
+            if not clause.asks or kind in ("url", "host"):
+                found.setdefault(kind, set()).add(form)
     return Mentions(frozenset(quoted), {kind: frozenset(forms) for kind, forms in found.items()})
 
 

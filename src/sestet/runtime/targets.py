@@ -115,7 +115,7 @@ def find_targets(tool: Tool, arguments: JsonObject) -> Targets:
     known: list[Target] = []
     unknown: list[str] = []
     left_out: list[str] = []
-    for name in tool.targets or arguments:
+    for name in tool.targets or {**_defaults(tool.parameters), **arguments}:
         schema = _member(tool.parameters, name)
         default = schema.get("default")
         value = arguments.get(name, default)
@@ -141,25 +141,40 @@ def _leaves(name: str, value: JsonValue, schema: JsonObject) -> Iterator[Target 
     waiting = [(name, value, schema)]
     while waiting:
         name, value, schema = waiting.pop()
-        if isinstance(value, Mapping):
-            for member, inner in value.items():
+        if isinstance(value, bool) or _is_empty(value):
+            yield None
+        elif isinstance(value, Mapping):
+            for member, inner in {**_defaults(schema), **value}.items():
                 if not (declared := _member(schema, member)):
                     # The model chose this name.
                     yield Target(member, "thing")
                 waiting.append((member, inner, declared))
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            items = cast("JsonObject", schema.get("items", {}))
+            items = _plain(cast("JsonObject", schema.get("items", {})))
             declared = items if "format" in items or "properties" in items else schema
             waiting += ((name, item, declared) for item in reversed(value))
-        elif isinstance(value, bool) or _is_empty(value):
-            yield None
         else:
             yield Target(str(value), _kind(name, schema))
 
 
 def _member(schema: JsonObject, name: str) -> JsonObject:
     members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
-    return members.get(name, {})
+    return _plain(members.get(name, {}))
+
+
+def _plain(schema: JsonObject) -> JsonObject:
+    """The schema of an optional value without its "or nothing"."""
+    options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
+    given = [option for option in options if option.get("type") != "null"]
+    return {**given[0], **schema} if len(given) == 1 else schema
+
+
+def _defaults(schema: JsonObject) -> JsonObject:
+    """What stands for the members that a call leaves out."""
+    members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+    return {
+        name: member["default"] for name, member in members.items() if not _is_empty(member.get("default"))
+    }
 
 
 def _is_empty(value: JsonValue) -> bool:

@@ -222,11 +222,11 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         citations = tuple(map(whole, citations))
         text, took = _as_text(value), _since(started)
         return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
-    except InDoubtError as error:
-        return _given_up(step, whole(str(error)), _since(started), label)
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")
+        if isinstance(error, InDoubtError):
+            return _given_up(step, whole(str(error)), _since(started), label)
         return ToolResult("error", whole(str(error)), _since(started), label)
     # A library may raise anything, even SystemExit.
     except BaseException as error:

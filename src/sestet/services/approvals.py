@@ -7,7 +7,7 @@ from sestet.core.record import as_dict
 from sestet.core.schema import JsonObject
 from sestet.storage.approvals import ApprovalStore, Decision, Grant, Question, Scope, sources_of
 from sestet.storage.database import from_json
-from sestet.storage.patience import when_free
+from sestet.storage.lock_wait import when_free
 
 __all__ = [
     "Decision",

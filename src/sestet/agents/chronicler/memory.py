@@ -1,11 +1,12 @@
 """Tools to remember, recall, update and forget facts about the person."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
 from sestet.agents._shared.text import given, not_yours, number_of, origin_of
 from sestet.core.errors import ToolError
-from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.label import CLEAN, Label, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
@@ -136,7 +137,7 @@ async def memory_update(
     fact = given(fact, "fact", _FACT_LENGTH)
     old = _require(memories, memory)
     origin = origin_of(call, fact)
-    if origin.label.untrusted and not old.label.untrusted:
+    if not _may_replace(call, fact, origin.label, old):
         told = (row for row in memories.latest(_COMPARED) if row.turn_id == call.turn_id and row.text == fact)
         beside = next(told, None) or memories.add(fact, origin, call.agent)
         return _told(call, _updated(beside), (), [old])
@@ -214,6 +215,14 @@ def _kept_line(row: MemoryRow) -> str:
 def _is_kept(old: MemoryRow, new: MemoryRow) -> bool:
     """Whether the older fact stands because the new one is not in the person's own words."""
     return new.label.untrusted and not old.label.untrusted and old.superseded_by is None
+
+
+def _may_replace(call: CallInfo, fact: str, label: Label, old: MemoryRow) -> bool:
+    """Whether the person chose the fact to be replaced, and not a page, with their words in its place."""
+    if old.label.untrusted or not call.label.untrusted:
+        return True
+    names_it = re.search(rf"(?<!\S)(?:memory m?|m){old.id}(?![\w/])", call.words, re.IGNORECASE)
+    return not label.untrusted and (contradicts(fact, old.text) or names_it is not None)
 
 
 def _updated(row: MemoryRow) -> str:
