@@ -29,7 +29,7 @@ class Label(Record):
         return self.sources[: len(self.sources) - self.only_private] if self.untrusted else ()
 
     def __or__(self, other: "Label") -> "Label":
-        if other.adds_nothing_to(self):
+        if other is CLEAN or other.adds_nothing_to(self):
             return self
         if self.adds_nothing_to(other):
             return other

@@ -95,18 +95,31 @@ class Model(Protocol):
         ...
 
 
+class StreamGuard:
+    """Counts the items of one reply: other tasks run in between, and a reply without end is an error."""
+
+    __slots__ = ("_model", "_number", "_size")
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._number = self._size = 0
+
+    def count(self, item: ModelItem) -> bool:
+        """Whether other tasks must run now: the time limit and the person stop a model that never waits."""
+        self._number += 1
+        if isinstance(item, TextDelta):
+            self._size += len(item.text)
+            require_length(self._model, self._size)
+        return self._number % _ITEMS_IN_A_ROW == 0
+
+
 async def read_stream(model: Model, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
-    """The items of one reply. Other tasks run in between, and a reply without end is an error."""
-    number = size = 0
+    """The items of one reply, guarded."""
+    guard = StreamGuard(model)
     async with aclosing(model.stream(request)) as items:
         async for item in items:
-            number += 1
-            if number % _ITEMS_IN_A_ROW == 0:
-                # Here the time limit and the person can stop a model that never waits.
+            if guard.count(item):
                 await asyncio.sleep(0)
-            if isinstance(item, TextDelta):
-                size += len(item.text)
-                require_length(model, size)
             yield item
 
 

@@ -16,12 +16,12 @@ from sestet.core.model import (
     ModelReply,
     ModelRequest,
     Setback,
+    StreamGuard,
     TextDelta,
     Usage,
-    read_stream,
     require_length,
 )
-from sestet.core.record import as_dict, convert
+from sestet.core.record import convert
 from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
@@ -63,10 +63,12 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
     """One reply in the form that is recorded; its text is shown as it arrives."""
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     visible, task = RejectFilter(hold_opening=bool(run.delegation_id)), asyncio.current_task()
-    reply: ModelReply | None = None
+    guard, reply = StreamGuard(model), None
     try:
-        async with aclosing(read_stream(model, request)) as stream:
+        async with aclosing(model.stream(request)) as stream:
             async for item in stream:
+                if guard.count(item):
+                    await asyncio.sleep(0)
                 match item:
                     case TextDelta():
                         _show(run, visible.feed(item.text))
@@ -99,13 +101,16 @@ def _is_sound(reply: ModelReply) -> bool:
     """Whether the fields have the right types: a model may be written without a type checker."""
     text, calls, usage, model, _ = cast("tuple[object, Sequence[object], object, object, object]", reply)
     are_calls = all(isinstance(call, ToolCall) for call in calls)
-    is_usage = isinstance(usage, Usage) and all(map(_is_count, as_dict(usage).values()))
+    is_usage = isinstance(usage, Usage) and _are_counts(usage)
     return isinstance(text, str) and isinstance(model, str) and is_usage and are_calls
 
 
-def _is_count(used: object) -> bool:
+def _are_counts(usage: Usage) -> bool:
     """Whether the limits can count on it: the journal cannot read a fraction, and -1 would lift them."""
-    return type(used) is int and 0 <= used < _MOST_USED
+    for used in (usage.input_tokens, usage.output_tokens, usage.nano_dollars, usage.cached_tokens):
+        if type(used) is not int or not 0 <= used < _MOST_USED:
+            return False
+    return True
 
 
 def _with_id(run: AgentRun, call: ToolCall) -> ToolCall:

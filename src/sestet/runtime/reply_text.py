@@ -31,6 +31,8 @@ _Place: TypeAlias = Literal["sentence", "clause", "inside"]
 
 def rejection(text: str) -> str | None:
     """The reason of a rejection, or None when the text is not one."""
+    if _OPENING_BRACKET.search(text) is None:
+        return None
     reader = RejectFilter()
     reader.feed(text)
     if reader.end is None:

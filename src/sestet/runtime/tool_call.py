@@ -153,7 +153,8 @@ async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
         run.label |= label
         if step.call.id not in run.turn.replay.answers:
             facts = (outcome, text, milliseconds, label, for_person, citations, mistake)
-            run.turn.record(ToolFinished(run.stamp(), step.call, *facts))
+            event = ToolFinished(run.stamp(), step.call, *facts)
+            run.turn.record(event, repeatable=step.tool.recovery == "pure")
         run.turn.open.pop(step.call.id, None)
     return result
 

@@ -164,6 +164,8 @@ class Turn:
         self.unread: deque[Event] = deque()
         #: How many events were recorded, and how many of them are written.
         self._recorded = 0
+        #: How many events must be written before an effect or a paid model call.
+        self._needed = 0
         self._written = 0
         self._news: asyncio.Future[None] | None = None
         self._closed = False
@@ -187,14 +189,18 @@ class Turn:
         self._seq += 1
         return Stamp(self.session_id, self.id, self._seq, author, delegation_id, time.time())
 
-    def record(self, event: Event, *, sync: bool = False) -> None:
-        """Write the event in the journal's next commit; the reader gets it after that, and only once."""
+    def record(self, event: Event, *, sync: bool = False, repeatable: bool = False) -> None:
+        """Write the event in the journal's next commit; the reader gets it after that, and only once.
+
+        ``repeatable``: after a crash the same work is done again, so ``settle`` does not wait for the event.
+        """
         if self.error is not None:
             raise self.error
         if self.resumed and self.replay.has(event):
             return
         self._journal.stage(event, self, sync=sync)
         self._recorded += 1
+        self._needed = self._needed if repeatable else self._recorded
         if not isinstance(event, TextStreamed):
             self.log.append(event)
 
@@ -222,16 +228,16 @@ class Turn:
         return event
 
     async def settle(self) -> None:
-        """Wait until every recorded event is written: before an effect, and before a paid model call."""
+        """Wait until the recorded events are written: before an effect, and before a paid model call."""
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             # A tool swallowed its cancellation.
             raise asyncio.CancelledError
-        recorded = self._recorded
-        if self._written < recorded:
+        needed = self._needed
+        if self._written < needed:
             # The journal commits before the event loop resumes this task, unless another process writes.
             await asyncio.sleep(0)
-            while self._written < recorded and self.error is None:
+            while self._written < needed and self.error is None:
                 await self._journal.unlocked()
         if self.error is not None:
             raise self.error

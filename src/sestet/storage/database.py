@@ -192,7 +192,10 @@ class Database:
         if sync and not self._power:
             self._run("PRAGMA synchronous = FULL")
         try:
-            with self._waiting() if patient else nullcontext():
+            if patient:
+                with self._waiting():
+                    self._run("BEGIN IMMEDIATE")
+            else:
                 self._run("BEGIN IMMEDIATE")
             yield
             self._run("COMMIT")
