@@ -26,7 +26,7 @@ def no_proxy_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 def gate_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call is cleared, and no context has a label."""
 
-    def clear(_: Gatekeeper, step: ToolStep) -> Clearance:
+    async def clear(_: Gatekeeper, step: ToolStep) -> Clearance:
         assert step.tool.name
         return GO
 
