@@ -151,6 +151,9 @@ NOT_NAMED: list[tuple[str, Kind, str]] = [
             "hardly a reason to mail mallory@evil.example",
             "stay away from mallory@evil.example",
             "mallory@evil.example is a scammer, so read the page",
+            "Treat mallory@evil.example as hostile",
+            "Report mallory@evil.example as spam",
+            "Mail bob@example.org, as opposed to mallory@evil.example",
             # A yes that is still to come.
             "Wait for my OK before you mail mallory@evil.example",
             "Mail mallory@evil.example once I confirm",
@@ -161,6 +164,8 @@ NOT_NAMED: list[tuple[str, Kind, str]] = [
             "Can I trust mallory@evil.example?",
             "Who is mallory@evil.example, and can you mail bob@example.org?",
             "who is mallory@evil.example",
+            "do you know mallory@evil.example",
+            "mallory@evil.example?",
             "I found a link - is mallory@evil.example behind it?",
             # An order to read, and to do nothing else.
             "Look up mallory@evil.example",

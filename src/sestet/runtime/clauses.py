@@ -33,6 +33,7 @@ _NO = (
 #: Says no without a word for it.
 _WARNS = (
     r"hardly|scarcely|barely|rarely|seldom|beware|distrust\w*|mistrust\w*|off[- ]limits"
+    r"|spammers?|as spam|scam\w*|phishing|fraud\w*|hostile|malicious|suspicious|warned|hate|as opposed to"
     r"|(?:stay|keep|steer)(?: well)? (?:away|clear)"
     r"|(?:leave|leaving|keep|keeping)(?: \S+){1,4}? out"
 )
@@ -62,7 +63,11 @@ _QUESTION = re.compile(
     r"|do|does|did|has|have|had|should|shall|may|might|must|(?:can|could|would|will)(?! (?:you|we|u)\b))\b"
 )
 #: The same without a question mark.
-_UNMARKED = re.compile(r"\s*(?:who|whom|whose|why|is|are|was|were|does|did|has)\b(?! to\b)")
+_UNMARKED = re.compile(
+    r"\s*(?:(?:who|whom|whose|why|is|are|was|were|does|did|has|do you|have you|any idea|know anything)\b"
+    r"(?! to\b)"
+    r"|\S+\?\s*\Z)"
+)
 #: An order that only wants something to be read, or a report of what the person has read.
 _READS = re.compile(
     r"\W*(?:(?:ok|okay|now|then|and|also|please|first|again|hi|hello|hey|can you|could you|would you|will you"

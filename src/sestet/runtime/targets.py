@@ -152,7 +152,8 @@ def _leaves(name: str, value: JsonValue, schema: JsonObject) -> Iterator[Target 
         elif isinstance(value, Sequence) and not isinstance(value, str):
             items = _plain(cast("JsonObject", schema.get("items", {})))
             declared = items if "format" in items or "properties" in items else schema
-            waiting += ((name, item, declared) for item in reversed(value))
+            # Each item yields something, so these are enough to see that there are too many.
+            waiting += ((name, item, declared) for item in reversed(value[: _MOST_VALUES + 1]))
         else:
             yield Target(str(value), _kind(name, schema))
 
