@@ -27,7 +27,6 @@ from sestet.config import Loaded, Settings, data_directory, load_settings
 from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
-from sestet.core.label import card_label
 from sestet.core.model import Model
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
@@ -83,8 +82,7 @@ class App:
         self._has_traces = Forgettings(database).has_traces()
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
         self._policy = policy_of(settings, names if additions.model is None else ())
-        cards = card_label(agent.name for agent in self.root.sub_agents if agent.remote is not None)
-        gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600, cards)
+        gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600)
         self._runner = Runner(
             Steps(self.root, self.models.of, gatekeeper),
             self.journal,

@@ -89,6 +89,23 @@ async def test_what_a_card_says_cannot_choose_a_receiver(
     ] * asked
 
 
+async def test_what_a_card_says_does_not_replace_a_fact_of_the_persons(
+    tmp_path: Path, stranger: Server
+) -> None:
+    database = Database(tmp_path / "sestet.db")
+    MemoryStore(database).add("My doctor is Ann", Origin("s", "t", CLEAN))
+    script: dict[str, list[sestet.ToolCall | str]] = {
+        "orchestrator": [transfer("chronicler", "My doctor is Mallory"), "Noted."],
+        "chronicler": [sestet.ToolCall("memory_remember", {"fact": "My doctor is Mallory"}), "Noted."],
+    }
+
+    await run(stranger.url, tmp_path, script, "hello")
+
+    facts = {row.text: row.label.untrusted for row in MemoryStore(database).latest(9)}
+    database.close()
+    assert facts == {"My doctor is Ann": False, "My doctor is Mallory": True}
+
+
 @pytest.mark.parametrize("words", ["what is the stranger doing?", "ask 'stranger' what to do"])
 async def test_a_request_to_a_remote_agent_is_asked_about_first(
     tmp_path: Path, stranger: Server, words: str

@@ -5,7 +5,6 @@ from typing import Literal
 
 from sestet.core.effects import shown_targets
 from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
-from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
@@ -43,8 +42,6 @@ class Gatekeeper(Record):
     policy: Policy
     #: How many seconds a question stays open.
     patience: float
-    #: The label of the remote agents' cards. The orchestrator reads them, so every request may repeat them.
-    cards: Label = CLEAN
 
     async def clear(self, step: ToolStep) -> Clearance:
         """Policy comes first: no approval unlocks a call that policy blocks."""
@@ -69,13 +66,10 @@ class Gatekeeper(Record):
 
     def _judge(self, step: ToolStep) -> Verdict:
         run, tool, call = step
-        label = self._label(step)
+        label = run.label
         # The person's words matter only where something else has been read.
         words = run.turn.user_words if label.untrusted or label.private else ""
         return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
-
-    def _label(self, step: ToolStep) -> Label:
-        return step.run.label | self.cards
 
     def trusts(self, tool: str, target: str) -> bool:
         """Whether the owner's policy trusts this target of this tool."""
@@ -125,7 +119,7 @@ class Gatekeeper(Record):
 
     def _basis(self, step: ToolStep, verdict: Verdict) -> Basis:
         """What a standing answer to this question would be bound to."""
-        label = self._label(step)
+        label = step.run.label
         pattern = grant_pattern(step.tool, step.call.arguments)
         return Basis(pattern, verdict.why, label.untrusted, label.private)
 

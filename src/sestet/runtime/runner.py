@@ -95,8 +95,7 @@ class Runner:
             turn = Turn(plan(), self._journal, self._limits)
             past = self._history.before(session_id, turn.number)
             stamp = turn.stamp("user")
-            label = past.label if turn.mine else past.label | PIPED
-            started = TurnStarted(stamp, turn.text, label, mine=turn.mine)
+            started = TurnStarted(stamp, turn.text, self._first_label(turn, past), mine=turn.mine)
             turn.record(TurnResumed(stamp) if turn.resumed else started)
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
@@ -200,12 +199,17 @@ class Runner:
         turn.previous_text = past.last_text
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
-        # A resumed turn may be shown less of the past than the replies that are replayed had read.
-        label = past.label | turn.replay.label | (CLEAN if turn.mine else PIPED)
+        label = self._first_label(turn, past)
         if recalled:
             label |= recalled.label
         messages = [*past.messages, *memory, UserMessage(turn.text)]
         return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
+
+    def _first_label(self, turn: Turn, past: Conversation) -> Label:
+        """The label of what the root agent is shown before the turn does anything."""
+        # A resumed turn may be shown less of the past than the replies that are replayed had read.
+        label = past.label | turn.replay.label | self._steps.instruction_label
+        return label if turn.mine else label | PIPED
 
     def _recall(self, turn: Turn) -> MemoryRecalled | None:
         """What is remembered about the message. A resumed turn keeps what it was shown before."""
