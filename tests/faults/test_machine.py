@@ -16,12 +16,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 import sestet
+from sestet.core.effects import effects_of
 from sestet.core.errors import PersonError, StorageError
 from sestet.core.event import (
     ApprovalDecided,
     ApprovalRequested,
     DelegationFinished,
+    Effects,
     Event,
+    ModelCalled,
     TextStreamed,
     ToolCalled,
     ToolFinished,
@@ -31,6 +34,8 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN, Label
+from sestet.core.model import Usage
+from sestet.core.record import as_dict
 from sestet.storage.approvals import Basis, Decision, Scope
 from sestet.storage.journal import TurnRow
 from tests.faults.opened import SECONDS, Home
@@ -303,6 +308,23 @@ class Conversations(RuleBasedStateMachine):
                     assert answer.outcome == "ok" or event.call.name in UNSAFE
                     happened = self._home.effects.happened(event.call.name, f"{turn_id}/{event.call.id}")
                     assert happened or answer.outcome == "in_doubt" or event.call.name not in ONCE
+
+    @invariant()
+    def the_end_of_a_turn_tells_all_that_it_did_and_used(self) -> None:
+        for turn_id, events in self._turns().items():
+            end = events[-1]
+            if not isinstance(end, TurnFinished | TurnFailed | TurnCancelled):
+                continue
+            assert end.effects == effects_of(events[:-1])
+            told = {name for names in as_dict(end.effects or Effects()).values() for name in names}
+            for event in events:
+                if isinstance(event, ToolCalled) and event.effect != "none":
+                    key = f"{turn_id}/{event.call.id}"
+                    happened = self._home.effects.happened(event.call.name, key)
+                    assert told.issuperset(event.targets) or not happened
+            if not isinstance(end, TurnCancelled):
+                used = (event.usage for event in events if isinstance(event, ModelCalled))
+                assert end.usage == sum(used, Usage())
 
     @invariant()
     def labels_hold_what_was_read_and_only_grow(self) -> None:

@@ -208,11 +208,6 @@ class Database:
             if sync and not self._power:
                 self._run("PRAGMA synchronous = NORMAL")
 
-    def require_free(self) -> None:
-        """Raise ``BusyError`` while another process has locked the database."""
-        with self.transaction():
-            pass
-
     def join_transaction(self) -> AbstractContextManager[None]:
         """The caller's transaction if it has one, else a new one."""
         return nullcontext() if self.connection.in_transaction else self.transaction()

@@ -172,20 +172,22 @@ class Observer:
             except SestetError as error:
                 self._note_failure("reflect", error)
                 return True
-            await when_free(self._database.require_free)
-            with self._database.transaction():
-                # A source may have been forgotten or summed up while the model wrote.
-                if self._next_reflection() != rows:
-                    return True
-                (draft,) = written.drafts
-                level = 1 + max(row.level if isinstance(row, ReflectionRow) else 0 for row in rows)
-                ids = [row.id for row in rows]
-                sources = ReflectionSources(ids) if level == 1 else ReflectionSources(reflections=ids)
-                self._observations.add_reflection(
-                    draft.text, _origin(rows), level, sources, self._writer.name
-                )
-                self._observed.log("reflect", self._writer.name, 1, written.usage)
+            await when_free(lambda: self._store_reflection(rows, written))
             return True
+
+    def _store_reflection(
+        self, rows: Sequence[ObservationRow] | Sequence[ReflectionRow], written: Drafts
+    ) -> None:
+        with self._database.transaction():
+            # A source may have been forgotten or summed up while the model wrote.
+            if self._next_reflection() != rows:
+                return
+            (draft,) = written.drafts
+            level = 1 + max(row.level if isinstance(row, ReflectionRow) else 0 for row in rows)
+            ids = [row.id for row in rows]
+            sources = ReflectionSources(ids) if level == 1 else ReflectionSources(reflections=ids)
+            self._observations.add_reflection(draft.text, _origin(rows), level, sources, self._writer.name)
+            self._observed.log("reflect", self._writer.name, 1, written.usage)
 
     def _next_reflection(self) -> Sequence[ObservationRow] | Sequence[ReflectionRow] | None:
         """The rows for the next reflection. Trusted and untrusted rows are never summed up together."""
