@@ -6,6 +6,8 @@ Files are compared by device and inode, so another name, a hard link or a symbol
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,7 +23,6 @@ Inode: TypeAlias = tuple[int, int]
 #: The names of our files in the data directory, for a person who works in that directory.
 _DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models")
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
-_MOST_FILES = 5_000
 
 
 class OwnFiles(Record):
@@ -35,14 +36,10 @@ class OwnFiles(Record):
 
         It is looked up for each request: an edited settings file and a full log are replaced by new files.
         """
-        found = [inode for file in self.files for inode in _inode(file)]
+        found = {inode for file in self.files for inode in _inode(file)}
         for directory in self.directories:
-            if root.resolve().is_relative_to(directory.resolve()):
-                # The person works inside the data directory, so it holds files of theirs too.
-                names = (file for pattern in _DATA_NAMES for file in directory.glob(pattern))
-                found += [inode for file in names for inode in _inode(file)]
-            else:
-                found += [*_inode(directory), *_inodes_below(directory)]
+            with suppress(OSError):
+                found |= _inodes_of(directory, is_shared=_is_inside(root, directory))
         return frozenset(found)
 
 
@@ -59,15 +56,25 @@ def own_files(database: Path, settings_file: Path | None = None) -> OwnFiles:
 
 def _inode(path: Path) -> Iterator[Inode]:
     with suppress(OSError):
-        state = path.stat()
+        state = os.stat(path)
         yield state.st_dev, state.st_ino
 
 
-def _inodes_below(directory: Path) -> Iterator[Inode]:
-    left = _MOST_FILES
-    for place, directories, files in os.walk(directory):
-        for name in (*directories, *files):
-            yield from _inode(Path(place, name))
-            left -= 1
-            if not left:
-                return
+def _inodes_of(directory: Path, *, is_shared: bool) -> set[Inode]:
+    """The directory and the files in it; of a directory in which the person works too, only our files.
+
+    A hidden directory hides everything below it, so its subdirectories are not read.
+    """
+    device, number = next(_inode(directory), (0, 0))
+    with os.scandir(directory) as entries:
+        names = {(device, entry.inode()) for entry in entries if not is_shared or _is_ours(entry.name)}
+    return names if is_shared else {(device, number), *names}
+
+
+def _is_ours(name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in _DATA_NAMES)
+
+
+@lru_cache(maxsize=8)
+def _is_inside(root: Path, directory: Path) -> bool:
+    return root.resolve().is_relative_to(directory.resolve())
