@@ -67,8 +67,9 @@ class Gatekeeper(Record):
     def _judge(self, step: ToolStep) -> Verdict:
         run, tool, call = step
         label = run.label
-        # The person's words matter only where something else has been read.
-        words = run.turn.user_words if label.untrusted or label.private else ""
+        # The person's words matter only for an effect, and only if something else has been read.
+        needs_words = tool.effect in ("local", "external", "money") and (label.untrusted or label.private)
+        words = run.turn.user_words if needs_words else ""
         return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
 
     def trusts(self, tool: str, target: str) -> bool:

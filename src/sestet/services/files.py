@@ -98,7 +98,7 @@ class Files:
         self,
         root: Path,
         limits: FileLimits = FileLimits(),  # noqa: B008 - immutable
-        own: OwnFiles = OwnFiles(),  # noqa: B008 - immutable
+        own: OwnFiles = OwnFiles(),  # noqa: B008 - it hides nothing, and keeps nothing
     ) -> None:
         """``own``: Sestet's own files, which are neither listed nor read nor searched."""
         self._root = root.absolute()

@@ -4,17 +4,16 @@ Files are compared by device and inode, so another name, a hard link or a symbol
 """
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import lru_cache
 from pathlib import Path
 from typing import TypeAlias
 
 from sestet.config.load import config_directory, data_directory
 from sestet.config.trust import SETTINGS_FILE, STORE
 from sestet.core.errors import ConfigError
-from sestet.core.record import Record
 from sestet.storage.database import FILE_NAME
 
 #: Device and number of a file.
@@ -22,24 +21,40 @@ Inode: TypeAlias = tuple[int, int]
 
 #: The names of our files in the data directory, for a person who works in that directory.
 _DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models")
+#: Nanoseconds after which the file system gives a change another time.
+_SETTLED = 100_000_000
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
 
 
-class OwnFiles(Record):
+class OwnFiles:
     """Directories that hold nothing but Sestet's data, and single files."""
 
-    directories: tuple[Path, ...] = ()
-    files: tuple[Path, ...] = ()
+    def __init__(self, directories: Sequence[Path] = (), files: Sequence[Path] = ()) -> None:
+        self._directories = directories
+        self._files = [str(file) for file in files]
+        #: A file that is replaced by a new one changes the time of its directory.
+        self._watched = sorted({str(place) for place in (*directories, *(file.parent for file in files))})
+        #: What was found below a root, and the state of the directories then.
+        self._found: dict[Path, tuple[list[int], frozenset[Inode]]] = {}
 
     def inodes(self, root: Path) -> frozenset[Inode]:
-        """The files to hide from an agent that works below ``root``.
+        """The files to hide from an agent that works below ``root``, as they are now."""
+        changed = [_time_of_change(place) for place in self._watched]
+        known, found = self._found.get(root, ([], frozenset[Inode]()))
+        if known == changed:
+            return found
+        found = self._look_up(root)
+        # A directory that was changed just now may change again without a new time.
+        if time.time_ns() - max(changed, default=0) > _SETTLED:
+            self._found[root] = (changed, found)
+        return found
 
-        It is looked up for each request: an edited settings file and a full log are replaced by new files.
-        """
-        found = {inode for file in self.files for inode in _inode(file)}
-        for directory in self.directories:
+    def _look_up(self, root: Path) -> frozenset[Inode]:
+        found = {inode for file in self._files for inode in _inode(file)}
+        for directory in self._directories:
+            is_shared = root.resolve().is_relative_to(directory.resolve())
             with suppress(OSError):
-                found |= _inodes_of(directory, is_shared=_is_inside(root, directory))
+                found |= _inodes_of(str(directory), is_shared=is_shared)
         return frozenset(found)
 
 
@@ -54,13 +69,20 @@ def own_files(database: Path, settings_file: Path | None = None) -> OwnFiles:
     return OwnFiles(tuple(directories), (*settings, *data, database.with_suffix(".lock")))
 
 
-def _inode(path: Path) -> Iterator[Inode]:
+def _inode(path: str) -> Iterator[Inode]:
     with suppress(OSError):
         state = os.stat(path)
         yield state.st_dev, state.st_ino
 
 
-def _inodes_of(directory: Path, *, is_shared: bool) -> set[Inode]:
+def _time_of_change(directory: str) -> int:
+    try:
+        return os.stat(directory).st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _inodes_of(directory: str, *, is_shared: bool) -> set[Inode]:
     """The directory and the files in it; of a directory in which the person works too, only our files.
 
     A hidden directory hides everything below it, so its subdirectories are not read.
@@ -73,8 +95,3 @@ def _inodes_of(directory: Path, *, is_shared: bool) -> set[Inode]:
 
 def _is_ours(name: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _DATA_NAMES)
-
-
-@lru_cache(maxsize=8)
-def _is_inside(root: Path, directory: Path) -> bool:
-    return root.resolve().is_relative_to(directory.resolve())

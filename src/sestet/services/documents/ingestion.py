@@ -65,7 +65,7 @@ class Ingestion:
         self,
         store: DocumentStore,
         reader: SandboxedReader | None = None,
-        own: OwnFiles = OwnFiles(),  # noqa: B008 - immutable
+        own: OwnFiles = OwnFiles(),  # noqa: B008 - it hides nothing, and keeps nothing
     ) -> None:
         """``own``: Sestet's own files, which are no documents."""
         self._store = store
