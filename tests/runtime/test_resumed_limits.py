@@ -3,10 +3,11 @@
 from sestet.core.event import DelegationFinished, Event, ModelCalled, ToolFinished, TurnFailed, TurnPaused
 from sestet.core.message import ToolCall
 from sestet.core.model import ModelReply, Usage
+from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.turn import Limits
 from sestet.storage.database import Database
-from tests.runtime.conftest import Conversation
+from tests.runtime.conftest import TOOLS, Conversation
 from tests.runtime.transcript import transfer
 
 WRITE = ToolCall("fs_write", {"path": "a.txt"})
@@ -77,13 +78,19 @@ async def test_an_agent_that_goes_on_first_does_not_use_the_model_calls_of_anoth
 async def test_a_call_that_was_approved_is_not_refused_because_another_agent_asked_for_more(
     talk: Conversation,
 ) -> None:
-    search = [ToolCall("search_web", {"query": query}) for query in "ab"]
+    # Its results are written before the next model call, so that the agents take turns.
+    @tool(risk="safe", effect="store", reads=(), recovery="keyed")
+    async def search_note(text: str) -> str:
+        """Save a note."""
+        return f"saved {text}"
+
+    notes = [ToolCall("search_note", {"text": text}) for text in "ab"]
     script = {
         "orchestrator": [[transfer("librarian"), transfer("operator")], "All done."],
-        "librarian": [*search, "Found."],
+        "librarian": [*notes, "Saved."],
         "operator": [WRITE, "Written."],
     }
-    conversation = talk(ScriptedModel(script), limits=Limits(tool_calls=2))
+    conversation = talk(ScriptedModel(script), limits=Limits(tool_calls=2), tools=(*TOOLS, search_note))
     paused = await conversation.begin("write it")
     assert isinstance(paused[-1], TurnPaused)
     assert [e.outcome for e in paused if isinstance(e, ToolFinished)] == ["ok", "refused"]
