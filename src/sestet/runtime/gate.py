@@ -1,4 +1,4 @@
-"""The gate: may a call run, must the person be asked, or is it forbidden? Pure; it asks no model.
+"""The gate: may a call run, must the person be asked, or is it forbidden? It asks no model.
 
 Text that did not come from the person never chooses who receives data, money or a command.
 """
