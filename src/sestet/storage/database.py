@@ -61,7 +61,7 @@ class Database:
 
     def __init__(self, path: Path, *, power: bool = False) -> None:
         """``power``: every commit survives a power cut, not only a killed process."""
-        # Resolved: whoever comes through a link needs the same lock file beside the database.
+        # Resolved, so that every link to the database leads to the same lock file beside it.
         self.path = path = _resolved(path)
         self._power = power
         self._waits_long = False
