@@ -176,7 +176,10 @@ def test_more_targets_than_can_be_checked_are_asked_about() -> None:
     many = judge(UNTRUSTED, MAIL, {"to": ["bob@example.org"] * 100_000}, words, Policy())
     long = judge(UNTRUSTED, MAIL, {"to": "bob@example.org" + " " * 10 + "x" * 1_000_000}, words, Policy())
 
+    several = judge(UNTRUSTED, MAIL, {"to": ["\ufdfa" * 1_000] * 4}, words, Policy())
+
     assert many.reason == "it has too many targets to check each, and untrusted text was read"
+    assert several.reason == many.reason
     assert long.decision == "ask"
 
 

@@ -12,7 +12,7 @@ from sestet.core.label import Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.runtime.targets import Target, Targets, find_targets
+from sestet.runtime.targets import LONGEST_VALUE, Target, Targets, find_targets
 
 #: The rule that a question comes from; a standing answer is bound to it.
 Why: TypeAlias = Literal["", "policy", "money", "target", "private", "risk", "small_model"]
@@ -126,7 +126,12 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
     """Whether the file lies in a directory where untrusted text may choose, also behind links."""
-    if tool.effect != "local" or target.kind != "path" or not target.value.isprintable():
+    if (
+        tool.effect != "local"
+        or target.kind != "path"
+        or not target.value.isprintable()
+        or len(target.value) > LONGEST_VALUE
+    ):
         return False
     # An earlier call may have put a link there, such as one out of an archive.
     path = os.path.realpath(os.path.expanduser(target.value)) if policy.scratch else ""

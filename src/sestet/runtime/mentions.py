@@ -26,12 +26,10 @@ from sestet.runtime.shapes import (
     phone_form,
     url_form,
 )
-from sestet.runtime.targets import Kind
+from sestet.runtime.targets import LONGEST_VALUE, Kind
 
 #: A message longer than this is read at its two ends only.
 _MOST_READ = 10_000
-#: Longer values are never looked for.
-_LONGEST_VALUE = 2_000
 _LONGEST_CONFIRMATION = 60
 #: A call with more texts is not compared with the message.
 _MOST_TEXTS = 64
@@ -108,7 +106,7 @@ class Mentions(Record):
     def name(self, value: str, kind: Kind) -> bool:
         """Whether the words name this value: whole, and as the kind of thing that it is."""
         value = value.strip()
-        if not value or len(value) > _LONGEST_VALUE or not is_plain(value):
+        if not value or len(value) > LONGEST_VALUE or not is_plain(value):
             return False
         value = normalised(unicodedata.normalize("NFC", value))
         if kind != "query" and value in self.quoted:
@@ -233,7 +231,7 @@ def _with_roles(words: Sequence[_Word], is_reply: bool) -> list[_Word]:
 
 def _trimmed(raw: str) -> str:
     """A word without the punctuation around it. A word that ends in dots was cut short: it names nothing."""
-    if raw.endswith("...") or len(raw) > _LONGEST_VALUE:
+    if raw.endswith("...") or len(raw) > LONGEST_VALUE:
         return ""
     text = raw.strip("*") if raw.startswith("**") else raw
     head = text.lstrip(_OPENING)
@@ -338,7 +336,7 @@ def says_all(message: str, arguments: JsonObject) -> bool:
             waiting += value[: _MOST_TEXTS + 1]
         elif value is not None and not isinstance(value, bool):
             text = str(value)
-            if len(text) > _LONGEST_VALUE:
+            if len(text) > LONGEST_VALUE:
                 return False
             if not _DATE.fullmatch(text) and f" {_plain_words(text)} " not in said:
                 return False

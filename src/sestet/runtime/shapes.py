@@ -49,9 +49,11 @@ def _is_invisible(char: str) -> bool:
 
 def is_plain(value: str) -> bool:
     """Whether a value has no hidden and no look-alike characters: then it is what the person could type."""
-    return value.isprintable() and normalised(value) == unicodedata.normalize("NFC", value).translate(
-        _STRAIGHT
-    )
+    composed = unicodedata.normalize("NFC", value)
+    # Asked first: a few characters stand for many others.
+    if not value.isprintable() or not unicodedata.is_normalized("NFKC", composed):
+        return False
+    return normalised(composed) == composed.translate(_STRAIGHT)
 
 
 def is_email(text: str) -> bool:

@@ -26,8 +26,11 @@ Kind: TypeAlias = Literal[
 ]
 _Names: TypeAlias = Sequence[str]
 
-#: A call with more values than this is not judged value by value.
+#: A call with more values or characters than this is not judged value by value.
 _MOST_VALUES = 64
+_MOST_CHARACTERS = 3_000
+#: A longer value is never named, which takes no time to see.
+LONGEST_VALUE = 2_000
 #: A JSON Schema ``format`` and the kind of thing that it declares.
 _FORMATS: dict[str, Kind] = {
     "email": "email",
@@ -115,6 +118,7 @@ def find_targets(tool: Tool, arguments: JsonObject) -> Targets:
     known: list[Target] = []
     unknown: list[str] = []
     left_out: list[str] = []
+    characters = 0
     for name in tool.targets or {**_defaults(tool.parameters), **arguments}:
         schema = _member(tool.parameters, name)
         default = schema.get("default")
@@ -125,7 +129,9 @@ def find_targets(tool: Tool, arguments: JsonObject) -> Targets:
             (left_out if is_optional and _is_empty(default) else unknown).append(name)
             continue
         for target in _leaves(name, value, schema):
-            if len(known) + len(unknown) == _MOST_VALUES:
+            if target is not None and len(target.value) <= LONGEST_VALUE:
+                characters += len(target.value)
+            if len(known) + len(unknown) == _MOST_VALUES or characters > _MOST_CHARACTERS:
                 return Targets(tuple(known), tuple(unknown), too_many=True)
             if target is None:
                 unknown.append(name)
