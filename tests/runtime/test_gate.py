@@ -303,6 +303,17 @@ def test_a_link_in_a_scratch_directory_leads_out_of_it(tmp_path: Path) -> None:
     assert decide(f"{scratch}/a\0b") == "ask"
 
 
+def test_many_or_deep_files_in_a_scratch_directory_are_asked_about() -> None:
+    policy = Policy(scratch=("/scratch",))
+
+    def decide(*paths: str) -> str:
+        return judge(UNTRUSTED, WRITE, {"path": list(paths)}, "", policy).decision
+
+    assert decide(*(f"/scratch/{number}" for number in range(8))) == "allow"
+    assert decide(*(f"/scratch/{number}" for number in range(9))) == "ask"
+    assert decide("/scratch" + "/a" * 40) == "ask"
+
+
 def test_rows_of_the_own_store_are_written_without_a_question() -> None:
     save = Tool("save_knowledge", "", TO, risk="safe", effect="store", reads=())
 

@@ -47,6 +47,8 @@ class Policy(Record):
 
 
 ALLOW = Verdict("allow")
+#: How many files of one call may lie in a scratch directory unasked, and how deep.
+_MOST_SCRATCH, _DEEPEST_SCRATCH = 8, 32
 #: How many targets a reason names, and how many characters of each.
 _MOST_NAMED, _LONGEST_NAMED = 3, 100
 #: The kinds of target that only receive something, or are said.
@@ -119,22 +121,21 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
         for target in targets.known
         if not is_allowed(tool.name, target.value, policy)
         and not mentions.name(target.value, target.kind)
-        and not _is_scratch(tool, target, policy)
+        and not (len(targets.known) <= _MOST_SCRATCH and _is_scratch(tool, target, policy))
     ]
     return f"{_named([repr(_short(value)) for value in strange])}: not your words, {read}" if strange else ""
 
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
     """Whether the file lies in a directory where untrusted text may choose, also behind links."""
-    if (
-        tool.effect != "local"
-        or target.kind != "path"
-        or not target.value.isprintable()
-        or len(target.value) > LONGEST_VALUE
-    ):
+    path = target.value
+    if not policy.scratch or tool.effect != "local" or target.kind != "path" or not path.isprintable():
+        return False
+    # Each directory on the way costs a look at the file system.
+    if len(path) > LONGEST_VALUE or path.count("/") > _DEEPEST_SCRATCH:
         return False
     # An earlier call may have put a link there, such as one out of an archive.
-    path = os.path.realpath(os.path.expanduser(target.value)) if policy.scratch else ""
+    path = os.path.realpath(os.path.expanduser(path))
     return any(path.startswith(f"{os.path.realpath(place).rstrip('/')}/") for place in policy.scratch)
 
 
