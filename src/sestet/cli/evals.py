@@ -18,13 +18,24 @@ from sestet.core.errors import ModelError, PersonError
 from sestet.evals.compare import compare as compare_runs
 from sestet.evals.compare import describe_comparison
 from sestet.evals.figures import figures
+from sestet.evals.newcomers import Newcomers
 from sestet.evals.runs import Run, RunLog, load_run, open_run_log
 from sestet.evals.sets import Case
 from sestet.evals.subjects import settings_for, trial_tree
-from sestet.evals.trial import Trial, carry_out, try_orchestrator, try_router, try_splitting, try_tools
+from sestet.evals.trial import (
+    Trial,
+    carry_out,
+    try_newcomers,
+    try_orchestrator,
+    try_router,
+    try_splitting,
+    try_tools,
+)
 from sestet.models.choice import Models
 
-program = new_program("Try the routing and the choice of tools on test sets; compare two runs.")
+program = new_program(
+    "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
+)
 
 _LIGHT = typer.Option("--light", help="The embedded router without its sentence encoder.")
 _SET = typer.Option("--set", metavar="FILE", help="JSON lines, one case each; else the set that ships.")
@@ -95,6 +106,19 @@ def tools(
     raise typer.Exit(_eval_tools(context, _Options(model, set_file, out, html, as_json)))
 
 
+@program.command("newcomer")
+def newcomer(
+    context: typer.Context,
+    model: Annotated[str, typer.Option(metavar="MODEL", help=f"{_MODEL.capitalize()}.")] = "offline",
+    set_file: Annotated[Path | None, _SET] = None,
+    out: Annotated[Path | None, _OUT] = None,
+    html: Annotated[Path | None, _HTML] = None,
+    as_json: Annotated[bool, AS_JSON] = False,
+) -> None:
+    """Play the conversations of newcomers with real tools, in folders of their own, and grade the replies."""
+    raise typer.Exit(_eval_newcomer(context, _Options(model, set_file, out, html, as_json)))
+
+
 @program.command("show")
 def show(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that --out wrote.")],
@@ -144,6 +168,13 @@ def _eval_tools(context: typer.Context, options: _Options) -> int:
     return _finish(options, try_tools(root, models.of, options.set_file), models)
 
 
+def _eval_newcomer(context: typer.Context, options: _Options) -> int:
+    """The exit code: 0 when every case was tried."""
+    settings = settings_for(load(context).settings, options.model)
+    newcomers = Newcomers(settings)
+    return _finish(options, try_newcomers(settings, newcomers, options.set_file), newcomers)
+
+
 def _present(finished: Run, html: Path | None, as_json: bool) -> None:
     """The figures of a run as a page, as JSON or on the terminal."""
     if html:
@@ -160,7 +191,7 @@ def _open_models(settings: Settings, model: str) -> _Tried:
     return _Tried(root, Models(settings, root, default_specs(), None))
 
 
-def _finish(options: _Options, trial: Trial[_Case], models: Models | None = None) -> int:
+def _finish(options: _Options, trial: Trial[_Case], used: Models | Newcomers | None = None) -> int:
     """Try the cases that are left, keep their results, and show the figures."""
     _require_place(options)
     with open_run_log(trial.info, options.out) as log:
@@ -168,7 +199,7 @@ def _finish(options: _Options, trial: Trial[_Case], models: Models | None = None
             said = f"{options.out}: {done} of {trial.info.cases} cases had been tried before."
             typer.echo(clean(said), err=True)
         try:
-            run(_carry_out(trial, log, models))
+            run(_carry_out(trial, log, used))
         except KeyboardInterrupt:
             typer.echo(f"Stopped. {_kept(options, log)}", err=True)
             return INTERRUPTED
@@ -186,13 +217,13 @@ def _require_place(options: _Options) -> None:
         raise PersonError(f"{options.html}: the page needs a file of its own")
 
 
-async def _carry_out(trial: Trial[_Case], log: RunLog, models: Models | None) -> None:
+async def _carry_out(trial: Trial[_Case], log: RunLog, used: Models | Newcomers | None) -> None:
     try:
         with open_bar(trial.info.eval) as watch:
             await carry_out(trial, log, watch)
     finally:
-        if models:
-            await models.close()
+        if used:
+            await used.close()
 
 
 def _kept(options: _Options, log: RunLog) -> str:

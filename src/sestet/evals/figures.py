@@ -3,10 +3,10 @@
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from sestet.core.model import Usage
-from sestet.evals.runs import Result, Run
+from sestet.evals.runs import Result, Run, Verdict
 
 #: The name of the figures of all kinds together.
 ALL = "all"
@@ -128,7 +128,15 @@ def figures(run: Run) -> dict[str, object]:
     }
     if info.eval == "tools":
         described |= _of_tools(results)
+    if info.eval == "newcomer":
+        described["verdicts"] = verdict_counts(results)
     return described
+
+
+def verdict_counts(results: Iterable[Result]) -> dict[str, int]:
+    """How often each verdict on a newcomer's reply was given."""
+    given = Counter(result.given for result in results)
+    return {verdict: given[verdict] for verdict in get_args(Verdict)}
 
 
 def _of_tools(results: Sequence[Result]) -> dict[str, object]:

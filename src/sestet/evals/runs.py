@@ -5,7 +5,7 @@ import json
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import PersonError
 from sestet.core.model import Usage
@@ -15,6 +15,8 @@ from sestet.evals.sets import Eval, parse_object, read_lines
 
 #: As ``given``: neither an agent nor a direct answer; the detail says what.
 OTHER = "other"
+#: As ``given``: what a newcomer's reply was worth.
+Verdict: TypeAlias = Literal["right", "acceptable", "wrong", "embarrassing"]
 #: As ``given``: the model called no tool.
 NO_CALL = "no call"
 

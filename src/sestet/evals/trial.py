@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
+from sestet.config import Settings
 from sestet.core.agent import Agent, AgentSpec
 from sestet.evals.attempts import (
     ModelOf,
@@ -13,16 +14,19 @@ from sestet.evals.attempts import (
     route_with_router,
     split_with_router,
 )
+from sestet.evals.newcomers import Newcomers
 from sestet.evals.runs import Result, Run, RunInfo, RunLog, Subject
 from sestet.evals.sets import (
     Case,
     Eval,
     MultipartCase,
+    NewcomerCase,
     RoutingCase,
     ToolCase,
     cases_of_examples,
     digest,
     read_multipart_set,
+    read_newcomer_set,
     read_routing_set,
     read_tool_set,
     shipped_set,
@@ -71,6 +75,13 @@ def try_tools(root: Agent, model_of: ModelOf, file: Path | None = None) -> Trial
     cases = read_tool_set(file or shipped_set("tools"), tools)
     subject = model_subject(root, [model_of(case.agent).name for case in cases])
     return Trial(_info("tools", subject, cases, file), cases, call_with_model(root, model_of))
+
+
+def try_newcomers(settings: Settings, newcomers: Newcomers, file: Path | None = None) -> Trial[NewcomerCase]:
+    """What newcomers get to read; without a file, in the conversations that ship."""
+    cases = read_newcomer_set(file or shipped_set("newcomer"))
+    subject = Subject("/".join(filter(None, (settings.agent.provider, settings.agent.model))))
+    return Trial(_info("newcomer", subject, cases, file), cases, newcomers.attempt)
 
 
 async def carry_out(

@@ -1,7 +1,7 @@
 """A run of ``sestet eval`` on the terminal, and its tables and words, which the page shows as well."""
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 from rich.console import Console
 from rich.text import Text
@@ -20,8 +20,9 @@ from sestet.evals.figures import (
     score,
     scores_by_kind,
     tool_accuracy,
+    verdict_counts,
 )
-from sestet.evals.runs import Result, Run, RunInfo
+from sestet.evals.runs import Result, Run, RunInfo, Verdict
 from sestet.evals.sets import Eval
 
 _CONFUSIONS_SHOWN = 8
@@ -32,7 +33,12 @@ _REQUEST_WIDTH = 70
 _NARROWEST = 4
 _WRONG = "red"
 _DETAIL_WIDTH = 100
-_TITLES = {"routing": "Routing", "tools": "Tools", "multipart": "Requests with several parts"}
+_TITLES = {
+    "routing": "Routing",
+    "tools": "Tools",
+    "multipart": "Requests with several parts",
+    "newcomer": "Newcomers",
+}
 
 
 class Table(NamedTuple):
@@ -169,6 +175,8 @@ def _print_table(console: Console, table: Table) -> None:
 
 def score_table(run: Run) -> Table:
     """The share of right results, for each kind and together; for a router also its confidence."""
+    if run.info.eval == "newcomer":
+        return verdict_table(run.results)
     has_threshold = run.info.subject.threshold is not None
     rows: list[list[str]] = []
     for name, found in (*scores_by_kind(run.results).items(), (ALL, score(run.results))):
@@ -177,6 +185,15 @@ def score_table(run: Run) -> Table:
             rows[-1] += [percent(found.coverage), percent(found.false_confidence)]
     head = ["", "requests", "right", "accuracy"]
     return Table([*head, "sure", "sure and wrong"] if has_threshold else head, rows)
+
+
+def verdict_table(results: Sequence[Result]) -> Table:
+    """How newcomers' replies were graded, for each kind and together."""
+    rows: list[list[str]] = []
+    for name, found in (*grouped(results, lambda result: result.kind).items(), (ALL, results)):
+        counts = map(str, verdict_counts(found).values())
+        rows.append([name, str(len(found)), *counts, percent(score(found).accuracy)])
+    return Table(["", "requests", *get_args(Verdict), "right or acceptable"], rows)
 
 
 def tool_table(results: Sequence[Result]) -> Table:
@@ -216,6 +233,7 @@ _KEYS: dict[Eval, Callable[[Result], str]] = {
     "routing": lambda result: result.expected,
     "tools": lambda result: result.agent,
     "multipart": lambda result: result.kind,
+    "newcomer": lambda result: result.kind,
 }
 
 
@@ -233,6 +251,8 @@ def subject_line(info: RunInfo) -> str:
 def what_went_wrong(result: Result) -> str:
     """``wanted fs_list, got no call: said: …``, or the mistake in the arguments of the right call."""
     detail = one_line(result.detail, _DETAIL_WIDTH)
+    if result.given in get_args(Verdict):
+        return f"{result.given}: {detail}"
     if result.given == result.expected:
         return f"{clean(result.expected)}: {detail}"
     wrong = f"wanted {clean(result.expected)}, got {clean(result.given)}"

@@ -72,15 +72,23 @@ def _body(run: Run, head: str) -> Iterator[str]:
     if run.info.eval == "tools":
         yield "<h2>Tools</h2>"
         yield from _table(tool_table(run.results))
-    if run.info.eval != "multipart":
+    if run.info.eval in ("routing", "tools"):
         yield "<h2>Confusion matrix</h2>"
         yield f'<div class="wide">{draw_matrix(confusion_of(run.results))}</div>'
     yield "<h2>Time and cost by route</h2>"
     yield from _table(cost_table(run))
     if total.right < total.n:
         yield "<h2>What went wrong</h2>"
-        yield from _confusions(run.results)
-        yield from _failures([r for r in run.results if not r.right and r.given == r.expected])
+        yield from _mistakes(run)
+
+
+def _mistakes(run: Run) -> Iterator[str]:
+    wrong = [result for result in run.results if not result.right]
+    if run.info.eval == "newcomer":
+        yield from _failures("replies", wrong)
+        return
+    yield from _confusions(run.results)
+    yield from _failures("wrong arguments", [result for result in wrong if result.given == result.expected])
 
 
 def _table(table: Table) -> Iterator[str]:
@@ -107,11 +115,11 @@ def _confusions(results: Sequence[Result]) -> Iterator[str]:
         yield "</ul>"
 
 
-def _failures(results: Sequence[Result]) -> Iterator[str]:
-    """Right tool, wrong arguments."""
+def _failures(title: str, results: Sequence[Result]) -> Iterator[str]:
+    """Results that a word alone does not describe."""
     if not results:
         return
-    yield f'<div><span class="wrong-route">wrong arguments</span>: {len(results)}</div><ul class="requests">'
+    yield f'<div><span class="wrong-route">{title}</span>: {len(results)}</div><ul class="requests">'
     for result in results:
         yield f'<li>{_text(result.request)} <span class="quiet">{_text(what_went_wrong(result))}</span></li>'
     yield "</ul>"

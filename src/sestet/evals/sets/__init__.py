@@ -1,6 +1,7 @@
 """The test sets: JSON lines, one case a line. Errors name the file and the line."""
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -11,7 +12,7 @@ from sestet.core.errors import PersonError
 from sestet.core.schema import JsonObject, find_problems, object_schema
 from sestet.core.tool import Tool
 
-Eval: TypeAlias = Literal["routing", "tools", "multipart"]
+Eval: TypeAlias = Literal["routing", "tools", "multipart", "newcomer"]
 
 #: The kind of a plaque's example that is tried for a specialist without cases in the shipped set.
 EXAMPLE = "example"
@@ -19,6 +20,8 @@ EXAMPLE = "example"
 _HERE = Path(__file__).parent
 _PROBLEMS_SHOWN = 10
 _TEXT: JsonObject = {"type": "string"}
+_FILES: JsonObject = {"type": "object", "additionalProperties": _TEXT}
+_PATTERN_KEYS = ("right", "acceptable", "embarrassing")
 #: Any value; in an object, ``contains`` is a list of texts.
 _PARTS: JsonObject = {"properties": {"contains": {"type": "array", "items": _TEXT}}}
 
@@ -49,7 +52,24 @@ class ToolCase(NamedTuple):
     kind: str = ""
 
 
-Case: TypeAlias = RoutingCase | MultipartCase | ToolCase
+class NewcomerCase(NamedTuple):
+    """A request of a newcomer in its conversation, and patterns that judge the reply."""
+
+    request: str
+    conversation: str
+    #: The requests before it in the same conversation.
+    earlier: tuple[str, ...]
+    #: The files of the person's folder: name and content.
+    files: tuple[tuple[str, str], ...]
+    right: tuple[str, ...]
+    acceptable: tuple[str, ...] = ()
+    embarrassing: tuple[str, ...] = ()
+    #: Whether "I cannot do that" is an acceptable reply.
+    honest: bool = False
+    kind: str = ""
+
+
+Case: TypeAlias = RoutingCase | MultipartCase | ToolCase | NewcomerCase
 
 
 def shipped_set(name: Eval) -> Path:
@@ -105,6 +125,46 @@ def read_tool_set(file: Path, tools: Mapping[str, Sequence[Tool]]) -> list[ToolC
     ]
 
 
+def read_newcomer_set(file: Path) -> list[NewcomerCase]:
+    """The requests of a file that has a conversation in each line."""
+    patterns = {"type": "array", "items": _TEXT}
+    turn = {"say": _TEXT, "right": patterns, "acceptable": patterns, "embarrassing": patterns}
+    turns = {"type": "array", "items": _open_object(turn | {"honest": {"type": "boolean"}}, ["say", "right"])}
+    rows = _read(file, {"id": _TEXT, "turns": turns}, _conversation_problems)
+    return [case for row in rows for case in _requests(row)]
+
+
+def _conversation_problems(row: JsonObject) -> Iterator[str]:
+    yield from _problems(object_schema({"files": _FILES}), {"files": row.get("files", {})})
+    for name in cast("Mapping[str, str]", row.get("files") or {}):
+        if Path(name).is_absolute() or ".." in Path(name).parts or not Path(name).name:
+            yield f"files: {name!r} is not a file below the folder of the conversation"
+    for number, turn in enumerate(cast("Sequence[JsonObject]", row["turns"]), 1):
+        for key in _PATTERN_KEYS:
+            for pattern in _texts(turn, key):
+                try:
+                    re.compile(pattern)
+                except re.error as error:
+                    yield f"turns.{number}.{key}: {pattern!r} is not a regular expression: {error}"
+
+
+def _requests(row: JsonObject) -> Iterator[NewcomerCase]:
+    files = tuple(cast("Mapping[str, str]", row.get("files", {})).items())
+    earlier: tuple[str, ...] = ()
+    for turn in cast("Sequence[JsonObject]", row["turns"]):
+        request, honest = str(turn["say"]), bool(turn.get("honest", False))
+        right, acceptable, embarrassing = (_texts(turn, key) for key in _PATTERN_KEYS)
+        kind = _kind(turn) or ("beyond it" if honest else "within it")
+        yield NewcomerCase(
+            request, str(row["id"]), earlier, files, right, acceptable, embarrassing, honest, kind
+        )
+        earlier = (*earlier, request)
+
+
+def _texts(row: JsonObject, key: str) -> tuple[str, ...]:
+    return tuple(cast("Sequence[str]", row.get(key, ())))
+
+
 def cases_of_examples(specs: Iterable[AgentSpec], cases: Iterable[RoutingCase]) -> list[RoutingCase]:
     """The examples of specialists without any case."""
     known = {case.agent for case in cases}
@@ -129,8 +189,7 @@ def _read(
     file: Path, wanted: JsonObject, further: Callable[[JsonObject], Iterable[str]] = _nothing_more
 ) -> list[JsonObject]:
     """Every line as an object with the wanted keys; all problems are raised as one error."""
-    # The owner of a set may add keys.
-    schema = {**object_schema(wanted, [*wanted]), "additionalProperties": True}
+    schema = _open_object(wanted, [*wanted])
     rows: list[JsonObject] = []
     problems: list[str] = []
     for number, line in enumerate(read_lines(file), 1):
@@ -140,7 +199,7 @@ def _read(
         found = [row] if isinstance(row, str) else [*_problems(schema, row)]
         if not isinstance(row, str) and not found:
             rows.append(row)
-            found = [*further(row)] if str(row["request"]).strip() else ["request: is empty"]
+            found = [*further(row)] if str(row.get("request", "-")).strip() else ["request: is empty"]
         problems += (f"{file}, line {number}: {problem}" for problem in found)
     if len(problems) > _PROBLEMS_SHOWN:
         problems[_PROBLEMS_SHOWN:] = [f"and {len(problems) - _PROBLEMS_SHOWN} more"]
@@ -149,6 +208,11 @@ def _read(
     if problems:
         raise PersonError("\n".join(problems))
     return rows
+
+
+def _open_object(properties: JsonObject, required: Sequence[str]) -> JsonObject:
+    """A schema of an object to which the owner of a set may add keys."""
+    return {**object_schema(properties, [*required]), "additionalProperties": True}
 
 
 _SAMPLE = '{"request": "list the files here", "agent": "operator"}'
