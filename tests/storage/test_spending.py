@@ -60,7 +60,9 @@ def test_each_call_is_added_to_the_sums_of_its_day_session_agent_and_model(datab
     )
 
     assert spending.total() == Spent(3, 301, 31, 40, 0, 0, 18_000)
-    names = {by: [each.name for each in spending.by(by)] for by in ("session", "agent", "model", "day", "month")}
+    names = {
+        by: [each.name for each in spending.by(by)] for by in ("session", "agent", "model", "day", "month")
+    }
     assert names == {
         "session": ["s1"],
         "agent": ["operator", "planner"],

@@ -32,6 +32,7 @@ COMMANDS = {
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
     "sessions": Entry("sessions", "List the conversations; 'sessions show ID' shows one."),
+    "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),
     "knowledge": Entry(
         "knowledge", "Knowledge, lessons and documents: read, add, correct, trace and forget them."
     ),
