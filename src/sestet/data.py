@@ -11,9 +11,12 @@ from sestet.services.forgetting import Forgetting
 from sestet.services.library import Library
 from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, import_lines
+from sestet.services.session_deletion import SessionDeletion
+from sestet.services.sessions import Exchange, search_sessions
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.journal import Journal
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
+from sestet.storage.session_search import SessionSearch
 from sestet.storage.spending import SpendingStore
 
 
@@ -44,6 +47,14 @@ class Data:
     @cached_property
     def costs(self) -> Costs:
         return Costs(SpendingStore(self._database), self.journal)
+
+    @cached_property
+    def session_deletion(self) -> SessionDeletion:
+        return SessionDeletion(self._database)
+
+    def search_sessions(self, query: str, limit: int) -> list[Exchange]:
+        """The past turns with these words, the best matches first."""
+        return search_sessions(SessionSearch(self._database), query, limit)
 
     def import_memory(self, lines: Iterable[str], *, mine: bool) -> Imported:
         """Add the rows of an export: all of them, or none and an error that names the first bad line."""

@@ -321,6 +321,10 @@ class Journal:
         )
         return [SessionRow(*row) for row in rows]
 
+    def rename_session(self, session_id: str, title: str) -> None:
+        """Give an existing session a title that later messages and forgetting leave alone."""
+        self._database.execute("INSERT OR REPLACE INTO session_titles VALUES (?, ?)", (session_id, title))
+
 
 def _decoded(rows: Rows) -> Iterator[Event]:
     for *stamp, kind, data, _ in rows:
