@@ -74,7 +74,7 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
         more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
         raise PersonError(f"'{wanted}' can be {names}{more}; write more of the id")
     near = suggest(wanted, [row.id for row in rows]) or "; 'sestet sessions' lists them"
-    raise PersonError(f"there is no session '{wanted}'{near}" if rows else "there is no session yet")
+    raise PersonError(f"there is no session '{wanted}'{near if rows else '; there is none yet'}")
 
 
 def _begins(session_id: str, wanted: str) -> bool:

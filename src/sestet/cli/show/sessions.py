@@ -71,8 +71,8 @@ def _stems(query: str) -> list[str]:
 def preview_lines(row: SessionRow, preview: SessionPreview, *, with_memories: bool) -> Iterator[str]:
     """What the person should know before they delete a session."""
     title = one_line(row.title, _TITLE_WIDTH)
-    used = f"{count_turns(row.turns)}, last used {written_time(row.updated_at)}"
-    yield f"{clean(row.id)}  {title}  ({used})"
+    yield f"{clean(row.id)}  {title}"
+    yield f"{count_turns(row.turns)}, last used {written_time(row.updated_at)}"
     if preview.open_turns:
         one = preview.open_turns == 1
         ends = f"{preview.open_turns} {'turn has' if one else 'turns have'} not ended, and would end with it"
