@@ -58,7 +58,10 @@ async def fill(database: Database) -> None:
         f"They have a code, {SECRET}", Origin("", "", CLEAN), 1, ReflectionSources([1])
     )
     other = say(database, "What do you know?", "Not much.", CLEAN, "s2")
-    found = await search_sessions.bind({SessionSearch: SessionSearch(database)}).function(query=SECRET)  # type: ignore[union-attr] - bound above
+    search = search_sessions.bind({SessionSearch: SessionSearch(database)})
+    assert search is not None
+    assert search.function is not None
+    found = await search.function(query=SECRET)
     assert isinstance(found, Labelled)
     assert SECRET in str(found.value)
     call, stamp = ToolCall("search_sessions", {"query": "code"}, "c1"), Stamp("s2", other, 90, "l", "", 1.0)

@@ -39,7 +39,7 @@ def costs(
     limit: Annotated[int, LIMIT] = 50,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """Show what the models have used and cost, by day, month, session, agent or model.
+    """Show what the models have cost, by day, month, session, agent or model.
 
     Observing, reflecting, reading for facts and embedding are included. Tokens whose price is unknown are
     named; they are in no sum of dollars. JSON has every line, whatever --limit says.

@@ -37,7 +37,7 @@ def list_sessions(
     as_json: Annotated[bool, AS_JSON] = False,
     limit: Annotated[int, LIMIT] = 20,
 ) -> None:
-    """List the conversations, the latest first, each with its title."""
+    """List the conversations; show, search, rename, export and delete them."""
     if context.invoked_subcommand is not None:
         return
     with open_stored(context) as data:
