@@ -12,6 +12,7 @@ from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
 from sestet.assembly import (
     Additions,
     available_tools,
+    day_budget,
     fast_route,
     history_tokens,
     limits_of,
@@ -72,7 +73,9 @@ class App:
         self.root = self._build_root(peers.peers if peers else ())
         known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
         require_agents(settings.agents, known)
-        self.models = Models(settings, self.root, self.specs, additions.model)
+        self.budget = day_budget(settings, database)
+        check = self.budget.require if self.budget else None
+        self.models = Models(settings, self.root, self.specs, additions.model, check)
         self.remote_warnings = peers.warnings if peers else ()
         self.warnings = (*_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
         self.journal = Journal(database)

@@ -18,6 +18,7 @@ from sestet.plugins import Plugins
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.turn import Limits
+from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.files import Files
 from sestet.services.forgetting import Forgetting
@@ -32,6 +33,7 @@ from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from sestet.storage.passages import PassageStore
 from sestet.storage.session_search import SessionSearch
+from sestet.storage.spending import SpendingStore
 
 if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
@@ -204,7 +206,14 @@ def limits_of(settings: Settings) -> Limits:
         tool_output=tool_output,
         tokens=limits.tokens or None,
         dollars=limits.dollars or None,
+        dollars_per_day=limits.dollars_per_day or None,
     )
+
+
+def day_budget(settings: Settings, database: Database) -> DayBudget | None:
+    """The limit of dollars for one day, if the settings have one."""
+    dollars = settings.limits.dollars_per_day
+    return DayBudget(SpendingStore(database), dollars) if dollars else None
 
 
 def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:

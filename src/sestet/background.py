@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import time
 from pathlib import Path
 from typing import Literal
 
 from sestet.config import Settings
-from sestet.core.model import Model
+from sestet.core.model import Model, ModelReply, ModelRequest
 from sestet.models.choice import Models, is_small
+from sestet.models.metered import MeteredModel
 from sestet.models.provider import OFFLINE
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
@@ -18,7 +20,9 @@ from sestet.storage.database import Database
 from sestet.storage.extractions import ExtractionStore
 from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.graph import GraphStore, Predicates
+from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
+from sestet.storage.spending import SpendingStore, Work
 
 _log = logging.getLogger(__name__)
 
@@ -83,7 +87,7 @@ def _wipe_now(path: Path) -> Wipe | Literal["large"]:
 def _extraction(settings: Settings, database: Database, models: Models) -> Extraction | None:
     if not settings.graph.enabled:
         return None
-    model = _real_model(settings, models, READER)
+    model = _metered(_real_model(settings, models, READER), database, "extract")
     store = ExtractionStore(database, GraphStore(database))
     return Extraction(store, Predicates(settings.graph.predicates), settings.graph.extraction, model)
 
@@ -93,7 +97,7 @@ def _observer(settings: Settings, database: Database, locks: SessionLocks, model
     if not memory.enabled:
         return None
     thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
-    model = _real_model(settings, models, "chronicler")
+    model = _metered(_real_model(settings, models, "chronicler"), database)
     writer = ModelWriter(model) if model else RuleWriter()
     return Observer(database, locks, writer, thresholds)
 
@@ -106,3 +110,17 @@ def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
     own = settings.agents.get(agent)
     provider = (own and own.provider) or settings.agent.provider
     return models.of(agent) if provider != OFFLINE and not is_small(settings, agent) else None
+
+
+def _metered(model: Model | None, database: Database, work: Work | None = None) -> Model | None:
+    """The model with its usage recorded; without ``work``, the request names it: observe or reflect."""
+    if model is None:
+        return None
+    spending, name = SpendingStore(database), model.name
+
+    async def note(request: ModelRequest, reply: ModelReply) -> None:
+        done = work or ("reflect" if request.agent == "reflect" else "observe")
+        used, free = reply.usage, reply.free
+        await when_free(lambda: spending.add_work(done, reply.model or name, used, time.time(), free=free))
+
+    return MeteredModel(model, note)

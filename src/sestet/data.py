@@ -6,13 +6,18 @@ from functools import cached_property
 from pathlib import Path
 
 from sestet.config import Settings, data_directory
+from sestet.services.costs import Costs
 from sestet.services.forgetting import Forgetting
 from sestet.services.library import Library
 from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, import_lines
+from sestet.services.session_deletion import SessionDeletion
+from sestet.services.sessions import Exchange, search_sessions
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.journal import Journal
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
+from sestet.storage.session_search import SessionSearch
+from sestet.storage.spending import SpendingStore
 
 
 class Data:
@@ -35,13 +40,29 @@ class Data:
     def forgetting(self) -> Forgetting:
         return Forgetting(self._database)
 
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal(self._database)
+
+    @cached_property
+    def costs(self) -> Costs:
+        return Costs(SpendingStore(self._database), self.journal)
+
+    @cached_property
+    def session_deletion(self) -> SessionDeletion:
+        return SessionDeletion(self._database)
+
+    def search_sessions(self, query: str, limit: int) -> list[Exchange]:
+        """The past turns with these words, the best matches first."""
+        return search_sessions(SessionSearch(self._database), query, limit)
+
     def import_memory(self, lines: Iterable[str], *, mine: bool) -> Imported:
         """Add the rows of an export: all of them, or none and an error that names the first bad line."""
         return import_lines(self._database, lines, mine=mine)
 
     def observing(self) -> WorkSum:
         """What observing and reflecting have done and used so far."""
-        return ObservationProgress(self._database, Journal(self._database)).work_sum()
+        return ObservationProgress(self._database, self.journal).work_sum()
 
 
 @contextmanager

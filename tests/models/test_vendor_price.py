@@ -1,5 +1,6 @@
 """The price of a vendor's reply, by the public price list."""
 
+from collections.abc import AsyncGenerator
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 from pydantic_ai.messages import ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
-from sestet.config.settings import ProviderSettings
+from sestet.config.settings import PriceSettings, ProviderSettings
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, Usage
 from sestet.models.vendor import VendorModel
 from sestet.models.vendor.wire import price_of, to_usage
 
@@ -82,3 +84,35 @@ async def test_the_list_says_before_any_call_whether_it_has_a_price(
 
     assert named.has_price() is known
     await named.close()
+
+
+class _Answering:
+    """An open client that gives one reply."""
+
+    def __init__(self, usage: Usage) -> None:
+        self._reply = ModelReply("hi", usage=usage)
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        yield self._reply
+
+
+@pytest.mark.parametrize(
+    ("price", "nano_dollars", "free"),
+    [
+        (PriceSettings(2.0, 10.0), 100 * 2_000 + 20 * 10_000, False),
+        (PriceSettings(2.0, 10.0, 0.5), 60 * 2_000 + 40 * 500 + 20 * 10_000, False),
+        (PriceSettings(0, 0), 0, True),
+    ],
+    ids=["no discount", "cached tokens are cheaper", "free"],
+)
+async def test_the_price_in_the_settings_replaces_that_of_the_list(
+    monkeypatch: pytest.MonkeyPatch, price: PriceSettings, nano_dollars: int, free: bool
+) -> None:
+    model = VendorModel("home", ProviderSettings(prices={"new": price}), "new")
+    monkeypatch.setattr(model, "_wire", _Answering(Usage(100, 20, 7, 40)))
+
+    (reply,) = [item async for item in model.stream(ModelRequest("a", "", (), ()))]
+
+    assert isinstance(reply, ModelReply)
+    assert (reply.usage, reply.free) == (Usage(100, 20, nano_dollars, 40), free)
+    assert model.has_price()

@@ -6,7 +6,16 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from sestet.core.event import EVENTS, ApprovalRequested, Claim, Effects, Event, Stamp, TurnStarted
+from sestet.core.event import (
+    EVENTS,
+    ApprovalRequested,
+    Claim,
+    DollarLimit,
+    Effects,
+    Event,
+    Stamp,
+    TurnStarted,
+)
 from sestet.core.label import Label, Origin
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
@@ -46,6 +55,7 @@ VALUES: Mapping[object, object] = {
     Effect | None: "local",
     Effects | None: Effects((FACT,), (FACT,), (FACT,), (FACT,), (FACT,)),
     tuple[Claim, ...]: ("changed",),
+    tuple[DollarLimit, ...]: ("limits.dollars",),
 }
 #: Names that the runtime gives; they hold no words of a person.
 NAMES = {"agent", "model", "next_model", "approval_id"}
@@ -66,6 +76,7 @@ def fill(database: Database) -> None:
     origin = Origin("s1", say(database, f"Remember that {FACT}"), LABEL)
     other = Origin("s2", say(database, f"By the way, {FACT}", FACT, LABEL, "s2"), LABEL)
     write_events(database)
+    Journal(database).rename_session("s2", f"a title about {FACT}")
     memories, store = MemoryStore(database), ObservationStore(database)
     memories.add(FACT, origin)
     memories.add(f"{FACT}, and I like tea", other)

@@ -23,7 +23,10 @@ def ask(
         list[str], typer.Argument(metavar="MESSAGE...", help="What to ask; - reads it from stdin.")
     ],
     session: Annotated[
-        str | None, typer.Option("--session", "-s", metavar="ID", help="Ask in this session, or begin it.")
+        str | None,
+        typer.Option(
+            "--session", "-s", metavar="ID", help="Ask in this session, or begin it; 'last': the latest."
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
     wait_for_approval: Annotated[

@@ -21,7 +21,10 @@ program = new_program()
 def chat(
     context: typer.Context,
     session: Annotated[
-        str | None, typer.Option("--session", "-s", metavar="ID", help="Go on in this session, or begin it.")
+        str | None,
+        typer.Option(
+            "--session", "-s", metavar="ID", help="Go on in this session, or begin it; 'last': the latest."
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", "-r", help="Go on in the session that was used last.")

@@ -1,9 +1,7 @@
 """``sestet memory``: remembered facts, observations and reflections, to be read, corrected and deleted."""
 
-import os
 import sys
 from collections.abc import Sequence
-from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +11,7 @@ from rich.text import Text
 
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, LIMIT, new_program
+from sestet.cli.private_file import new_private_file
 from sestet.cli.show.clean import clean, escape_json, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line, written_time
 from sestet.core.errors import PersonError
@@ -136,8 +135,7 @@ def export(
         for line in lines:
             typer.echo(line)
         return
-    # An export is private: only its owner can read it, and it replaces no other file.
-    with _new_private_file(file) as stream:
+    with new_private_file(file) as stream:
         stream.writelines(f"{line}\n" for line in lines)
     typer.echo(f"{len(lines)} row{'' if len(lines) == 1 else 's'} in {file}", err=True)
 
@@ -163,14 +161,6 @@ def import_file(
     else:
         doubt = "" if mine else "; the new rows are untrusted, --mine keeps their labels"
         typer.echo(f"{done.added} added, {done.known} known already{doubt if done.added else ''}", err=True)
-
-
-def _new_private_file(file: Path) -> TextIOWrapper:
-    try:
-        descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError as error:
-        raise PersonError(f"'{file}' is there already; name another file, or remove it") from error
-    return open(descriptor, "w", encoding="utf-8")
 
 
 def _print_items(items: Sequence[MemoryItem], as_json: bool, nothing: str) -> None:

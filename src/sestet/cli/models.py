@@ -11,7 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingCo
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.options import AS_JSON, confirmed, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.config import load_settings
@@ -61,7 +61,7 @@ def fetch_model(name: str, *, yes: bool = False) -> bool:
         typer.echo(f"{name} is here already", err=True)
     else:
         _print_offer(entry)
-        if not yes and not _confirmed("Fetch it?"):
+        if not yes and not confirmed("Fetch it?"):
             return False
     with _downloading(entry) as watch:
         file = download(entry, watch)
@@ -77,7 +77,7 @@ def remove(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> N
         raise PersonError(f"{file} is not among the models of Sestet: delete it by hand")
     if not is_begun(file):
         raise PersonError(f"the model {name!r} is not here; 'sestet models list' shows which are")
-    if not yes and not _confirmed(f"Delete {clean(file.name)}?"):
+    if not yes and not confirmed(f"Delete {clean(file.name)}?"):
         raise typer.Exit(1)
     delete_model(file)
     typer.echo(f"{clean(name)}: deleted")
@@ -107,14 +107,6 @@ def _known(name: str) -> Entry:
         near = suggest(name, list(catalogue()))
         raise PersonError(f"there is no model {name!r}{near or '; see sestet models list'}")
     return catalogue()[name]
-
-
-def _confirmed(question: str) -> bool:
-    """Ask the person; no when stdin is not a terminal."""
-    if not sys.stdin.isatty():
-        typer.echo(f"{question} (not a terminal: pass --yes)", err=True)
-        return False
-    return typer.confirm(question)
 
 
 def _print_models(as_json: bool) -> None:

@@ -26,3 +26,11 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def confirmed(question: str) -> bool:
+    """Ask the person; no when stdin is not a terminal."""
+    if not is_typed():
+        typer.echo(f"{question} (not a terminal: pass --yes)", err=True)
+        return False
+    return typer.confirm(question)

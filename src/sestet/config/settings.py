@@ -71,6 +71,16 @@ class AgentSettings(_Section):
     ] = ()
 
 
+class PriceSettings(_Section):
+    """What a model costs, in dollars for a million tokens."""
+
+    input: Annotated[float, "Dollars for a million tokens that it reads", {"minimum": 0}]
+    output: Annotated[float, "Dollars for a million tokens that it writes", {"minimum": 0}]
+    cached_input: Annotated[
+        float, "The same for tokens that the vendor had cached; 0: as much as input", {"minimum": 0}
+    ] = 0.0
+
+
 class ProviderSettings(_Section):
     """Where models are reached."""
 
@@ -89,6 +99,9 @@ class ProviderSettings(_Section):
     idle_seconds: Annotated[float, "Seconds between two pieces of a reply", _PATIENCE] = 120.0
     call_seconds: Annotated[float, "Seconds until a reply is whole", _PATIENCE] = 600.0
     retries: Annotated[int, "How often a call is repeated after a passing failure", {"minimum": 0}] = 3
+    prices: Annotated[
+        Mapping[str, PriceSettings], "What its models cost, by their names; else a public price list says it"
+    ] = field(default_factory=dict[str, PriceSettings])
 
     def __post_init__(self) -> None:
         force_setattr(self, "api_key", Secret.of(self.api_key))
@@ -105,12 +118,17 @@ class LocalSettings(_Section):
 
 
 class LimitSettings(_Section):
-    """What one turn may use."""
+    """What one turn may use, and one day."""
 
     model_calls: Annotated[int, "Model calls in one turn, all agents together", {"minimum": 1}] = 40
     tool_calls: Annotated[int, "Tool calls in one turn, all agents together", {"minimum": 1}] = 200
     tokens: Annotated[int, "Tokens of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0
     dollars: Annotated[float, "Price of all model calls in one turn; 0: no limit", {"minimum": 0}] = 0.0
+    dollars_per_day: Annotated[
+        float,
+        "Price of all model calls in one day of this machine's clock, background work included; 0: no limit",
+        {"minimum": 0},
+    ] = 0.0
     seconds: Annotated[float, "Seconds that one turn may take", {"minimum": 1}] = 600.0
     delegation_seconds: Annotated[float, "Seconds that one delegation may take", {"minimum": 1}] = 300.0
     tool_output: Annotated[int, "Characters of a tool's result that a model is shown", {"minimum": 200}] = (

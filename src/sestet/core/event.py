@@ -19,6 +19,8 @@ OutcomeKind: TypeAlias = Literal[
 ]
 #: The kinds of effect that a text can claim: fields of ``Effects``.
 Claim: TypeAlias = Literal["changed", "sent", "paid"]
+#: The settings that limit dollars.
+DollarLimit: TypeAlias = Literal["limits.dollars", "limits.dollarsPerDay"]
 
 
 class Effects(Record):
@@ -102,13 +104,17 @@ class ModelCalled(_Stamped):
     calls_left_out: int = 0
     #: For a reply whose tokens nobody counted: what they count for `limits.tokens`.
     estimated_tokens: int = 0
+    #: The call cost nothing, as on this machine. Else a price of 0 is an unknown price.
+    free: bool = False
 
 
 class PriceUnknown(_Stamped):
-    """A model was used whose price is unknown, so `limits.dollars` does not hold for it."""
+    """A model was used whose price is unknown, so the limits of dollars do not hold for it."""
 
     kind: ClassVar[Literal["price_unknown"]] = "price_unknown"
     model: str
+    #: The settings that do not hold.
+    limits: tuple[DollarLimit, ...] = ("limits.dollars",)
 
 
 class ModelRetried(_Stamped):

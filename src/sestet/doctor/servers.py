@@ -66,26 +66,31 @@ async def check_servers(settings: Settings, *, probe: bool) -> list[Check]:
 
 async def check_prices(settings: Settings) -> list[Check]:
     """Whether a limit of dollars holds: it cannot count calls whose price is unknown."""
-    if not settings.limits.dollars:
+    limits = settings.limits
+    set_limits = {"limits.dollars": limits.dollars, "limits.dollarsPerDay": limits.dollars_per_day}
+    names = " and ".join(name for name, dollars in set_limits.items() if dollars)
+    if not names:
         return []
     named = dict.fromkeys((each.provider, each.model) for each in named_models(settings))
     checks: list[Check] = []
     for provider, model in named:
         if provider in settings.providers and model:
-            checks.append(await _check_price(VendorModel(provider, settings.providers[provider], model)))
+            vendor = VendorModel(provider, settings.providers[provider], model)
+            checks.append(await _check_price(vendor, names))
     return checks
 
 
-async def _check_price(model: VendorModel) -> Check:
+async def _check_price(model: VendorModel, limits: str) -> Check:
     try:
         known = await asyncio.to_thread(model.has_price)
         await model.close()
     except ModelError as error:
         return Check(_PRICE, "problem", str(error), "docs/models.md explains each failure")
     if known:
-        return Check(_PRICE, "ok", f"limits.dollars holds for {model.name}")
-    detail = f"limits.dollars does not hold for {model.name}: its price is unknown"
-    return Check(_PRICE, "warning", detail, "set limits.tokens, which holds for every model")
+        return Check(_PRICE, "ok", f"holds for {model.name}: {limits}")
+    detail = f"does not hold for {model.name}, whose price is unknown: {limits}"
+    way_out = "set its price (docs/limit-your-spending.md), or limits.tokens, which holds for every model"
+    return Check(_PRICE, "warning", detail, way_out)
 
 
 def _unused() -> Iterator[Check]:

@@ -13,6 +13,7 @@ from sestet.core.model import Model
 from sestet.core.schema import suggest
 from sestet.models.fallback import FallbackModel
 from sestet.models.files.catalogue import catalogue, model_file
+from sestet.models.metered import GuardedModel
 from sestet.models.offline import OfflineModel
 from sestet.models.provider import (
     LOCAL,
@@ -36,19 +37,26 @@ class Models:
     """The model of each agent: its own where the settings name one, else the default."""
 
     def __init__(
-        self, settings: Settings, root: Agent, specs: Sequence[AgentSpec], given: Model | None
+        self,
+        settings: Settings,
+        root: Agent,
+        specs: Sequence[AgentSpec],
+        given: Model | None,
+        check: Callable[[], None] | None = None,
     ) -> None:
+        """``check`` is called before each call of a model that may cost money, and raises to prevent it."""
         self._settings = settings
         self._tools = {agent.name: agent.tools or () for agent in root.sub_agents or (root,)}
         self._specs = specs
         self._built: dict[tuple[str, str], Model] = {}
         self._openers: list[Callable[[], object]] = []
         self._given = given
-        self.default = self._with_fallback(_default(settings)) if given is None else given
+        self._check = check
+        self.default = self._chosen(_default(settings)) if given is None else self._guarded(given)
         self._own: dict[str, Model] = {}
         if given is None:
             for name in settings.agents:
-                self._own[name] = self._with_fallback(_own(settings, name))
+                self._own[name] = self._chosen(_own(settings, name))
 
     def of(self, agent_name: str) -> Model:
         return self._own.get(agent_name, self.default)
@@ -77,6 +85,17 @@ class Models:
             # The first call of the model raises the same error.
             with suppress(ModelError):
                 open_model()
+
+    def _chosen(self, named: NamedModel) -> Model:
+        """The model with its fallbacks; guarded, unless all of them run on this machine."""
+        named_too = () if named.provider == OFFLINE else _fallbacks(self._settings)
+        providers = {each.provider for each in (named, *named_too)}
+        own = all(each == OFFLINE or is_local(self._settings, each) for each in providers)
+        model = self._with_fallback(named)
+        return model if own else self._guarded(model)
+
+    def _guarded(self, model: Model) -> Model:
+        return model if self._check is None else GuardedModel(model, self._check)
 
     def _with_fallback(self, named: NamedModel) -> Model:
         first, *others = dict.fromkeys(self._build(each) for each in (named, *_fallbacks(self._settings)))

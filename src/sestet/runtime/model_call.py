@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from typing import cast
 
-from sestet.core.errors import ModelError, StorageError, told
+from sestet.core.errors import LimitError, ModelError, StorageError, told
 from sestet.core.event import ModelCalled, ModelRetried, PriceUnknown, TextStreamed
 from sestet.core.message import ToolCall, plain_object, whole
 from sestet.core.model import (
@@ -51,7 +51,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     milliseconds = (time.monotonic() - started) * 1000
     estimated = _estimate(run, reply)
     facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out, estimated)
-    turn.record(ModelCalled(run.stamp(), *facts))
+    turn.record(ModelCalled(run.stamp(), *facts, reply.free))
     _tell_unknown_price(run, reply)
     run.usage += reply.usage
     turn.usage += reply.usage
@@ -87,7 +87,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         run.left_out = len(reply.calls) - len(kept)
         calls = tuple(_with_id(run, call) for call in kept)
         return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name, reply.free)
-    except (ModelError, StorageError):
+    except (ModelError, LimitError, StorageError):
         raise
     # A library may raise anything, even SystemExit.
     except BaseException as error:
@@ -135,12 +135,13 @@ def _make_room(run: AgentRun, model: Model, error: ModelError) -> None:
 
 
 def _tell_unknown_price(run: AgentRun, reply: ModelReply) -> None:
-    """Say once for each model that the limit of dollars does not hold for it."""
+    """Say once for each model that the limits of dollars do not hold for it."""
     turn, usage = run.turn, reply.usage
-    if turn.limits.dollars is None or reply.free or usage.nano_dollars or reply.model in turn.unpriced:
+    limits = turn.limits.of_dollars
+    if not limits or reply.free or usage.nano_dollars or reply.model in turn.unpriced:
         return
     turn.unpriced.add(reply.model)
-    turn.record(PriceUnknown(run.stamp(), reply.model))
+    turn.record(PriceUnknown(run.stamp(), reply.model, limits))
 
 
 def _estimate(run: AgentRun, reply: ModelReply) -> int:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
-from sestet.core.event import Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
+from sestet.core.event import DollarLimit, Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
@@ -37,12 +37,20 @@ class Limits(Record):
     tool_output: int = 16_000
     tokens: int | None = None
     dollars: float | None = None
+    #: Of all turns and the background work of one day. The models are guarded, not the turn.
+    dollars_per_day: float | None = None
 
     def __post_init__(self) -> None:
         for name, value in as_dict(self).items():
             # Nothing is greater than NaN: such a limit would hold nothing.
             if value is not None and not 0 <= value < inf:
                 raise DefinitionError(f"the limit '{name}' must be a number from 0 on, not {value!r}")
+
+    @property
+    def of_dollars(self) -> tuple[DollarLimit, ...]:
+        """The settings that limit dollars, as a person writes them."""
+        per_turn: tuple[DollarLimit, ...] = () if self.dollars is None else ("limits.dollars",)
+        return per_turn if self.dollars_per_day is None else (*per_turn, "limits.dollarsPerDay")
 
 
 class Outcome(NamedTuple):

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias, cast
 
+from sestet.core.errors import LimitError
 from sestet.core.message import UserMessage
 from sestet.core.model import Model, ModelReply, ModelRequest, read_stream
 from sestet.services.extraction_rules import find_facts, find_lesson
@@ -64,7 +65,8 @@ class Extraction:
         try:
             async with asyncio.timeout(_MODEL_SECONDS):
                 facts = [*_checked(await self._ask(self._model, pending), self.predicates)]
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, LimitError):
+            # The model was not asked to the end, so this is no failure of it.
             self.store.release(pending, pending.attempts - 1)
             raise
         except BaseException:

@@ -85,7 +85,7 @@ class Forgetting:
             saved, touched = self._blank(text, turns) if everywhere else ([], set(turns))
             gone = self._derived(text, item, touched)
             for other in gone:
-                self._remove(other)
+                self.remove(other)
             if everywhere:
                 self._rows.blank_words(words)
             shown = self._redaction.blank_recalled(frozenset(gone))
@@ -149,6 +149,11 @@ class Forgetting:
                 f"o{number}" for turn_id in turns for number in self._catalog.observations.seen_in(turn_id)
             ]
             waiting += self._catalog.quoting(text)
+        return self.with_derived(waiting)
+
+    def with_derived(self, ids: Iterable[str]) -> list[str]:
+        """The ids of memories that exist, and of all rows based on them."""
+        waiting = list(ids)
         gone: dict[str, None] = {}
         while waiting:
             name = waiting.pop()
@@ -159,7 +164,8 @@ class Forgetting:
             waiting += other.used_by if other.sort != "fact" else ()
         return list(gone)
 
-    def _remove(self, name: str) -> None:
+    def remove(self, name: str) -> None:
+        """Inside a transaction: remove one row; recorded prompts keep it until ``blank_recalled``."""
         sort, number = split_id(name)
         if sort == "fact":
             self._catalog.memories.remove(number)

@@ -8,12 +8,18 @@ from collections.abc import Sequence
 
 from sestet.core.errors import PersonError
 from sestet.core.event import EVENTS, Event, TextStreamed
+from sestet.core.message import whole
 from sestet.core.schema import suggest
+from sestet.storage.full_text import telling_words
 from sestet.storage.journal import Journal, SessionRow, TurnRow, encode
+from sestet.storage.session_search import Exchange, SessionSearch
 
 __all__ = [
+    "LAST",
+    "Exchange",
     "SessionRow",
     "TurnRow",
+    "cited",
     "event_values",
     "find_session",
     "last_session",
@@ -21,11 +27,18 @@ __all__ = [
     "new_session_id",
     "open_session",
     "read_turns",
+    "rename_session",
     "require_session",
+    "search_sessions",
 ]
 
 _NAME = re.compile(r"[\w.-]{1,64}")
+#: What a person writes for the session that was used last.
+LAST = "last"
 _ALL = 1_000_000
+_LONGEST_TITLE = 200
+#: How many names of sessions an error lists.
+_SHOWN = 5
 _ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
 
 
@@ -46,18 +59,60 @@ def find_session(journal: Journal, wanted: str) -> SessionRow | None:
 
 
 def require_session(journal: Journal, wanted: str) -> SessionRow:
-    """The session of that name, or an error that names the nearest."""
-    row = find_session(journal, wanted)
-    if row is None:
-        known = [row.id for row in journal.sessions(_ALL)]
-        near = suggest(wanted, known) or "; 'sestet sessions' lists them"
-        raise PersonError(f"there is no session '{wanted}'{near}")
-    return row
+    """The session that a person means, or an error that names the nearest.
+
+    Beside a whole name and the part after its dash, ``last`` and the beginning of a name are enough.
+    """
+    if (row := find_session(journal, wanted)) is not None:
+        return row
+    rows = journal.sessions(_ALL)
+    found = rows[:1] if wanted == LAST else [row for row in rows if wanted and _begins(row.id, wanted)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = ", ".join(row.id for row in found[:_SHOWN])
+        more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+        raise PersonError(f"'{wanted}' can be {names}{more}; write more of the id")
+    near = suggest(wanted, [row.id for row in rows]) or "; 'sestet sessions' lists them"
+    raise PersonError(f"there is no session '{wanted}'{near if rows else '; there is none yet'}")
+
+
+def _begins(session_id: str, wanted: str) -> bool:
+    return session_id.startswith(wanted) or session_id.rpartition("-")[2].startswith(wanted)
+
+
+def rename_session(journal: Journal, session_id: str, title: str) -> str:
+    """Give a session a title of one line; returns the title."""
+    title = whole(" ".join(title.split()))
+    if not title:
+        raise PersonError("the title is empty: write the words that you want to find the session by")
+    if len(title) > _LONGEST_TITLE:
+        raise PersonError(f"the title has {len(title):,} characters, and the most is {_LONGEST_TITLE}")
+    journal.rename_session(session_id, title)
+    return title
+
+
+def search_sessions(search: SessionSearch, query: str, limit: int) -> list[Exchange]:
+    """The turns with some of these words; raise if they are too common to tell turns apart."""
+    if not telling_words(query):
+        raise PersonError(f"'{query}' is in almost every conversation; add a word that is not")
+    return search.search(query, limit)
+
+
+def cited(session_id: str) -> str:
+    """A session as the source of a passage."""
+    return f"session {session_id}"
 
 
 def name_session(journal: Journal, wanted: str) -> str:
-    """The name of the session to talk in: an existing one, or a new one of this name."""
+    """The name of the session to talk in: an existing one, or a new one of this name.
+
+    A beginning is not enough here: it may be the name of a new session.
+    """
     row = find_session(journal, wanted)
+    if row is None and wanted == LAST:
+        row = last_session(journal)
+        return row.id if row else new_session_id(journal)
     if row is not None:
         return row.id
     if not _NAME.fullmatch(wanted):

@@ -6,7 +6,7 @@ from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, TurnStarted
+from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, ToolFinished, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
 from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_stored, change_texts
@@ -62,6 +62,19 @@ class EventRedaction:
                 for line in str(values["text"]).splitlines()
             ]
             self._rewrite(event, {**values, "text": "\n".join(lines)})
+            touched.add(event.turn_id)
+        return touched
+
+    def blank_citing(self, source: str) -> set[str]:
+        """Inside a transaction: blank results of tools that show passages of this source; their turns."""
+        touched: set[str] = set()
+        rows = self._database.execute(
+            """SELECT turn_id, seq, kind, data FROM events WHERE kind = ? AND json_valid(data)
+               AND ? IN (SELECT value FROM json_each(data, '$.citations'))""",
+            (ToolFinished.kind, source),
+        )
+        for event in map(_Recorded._make, rows):
+            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN})
             touched.add(event.turn_id)
         return touched
 

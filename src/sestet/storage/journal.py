@@ -29,6 +29,7 @@ from sestet.core.record import Record, ValidationError, as_dict, convert, to_jso
 from sestet.storage.database import Database, Rows, damaged
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.lock_wait import LockWait, held_too_long
+from sestet.storage.spending import SpendingStore
 
 Columns: TypeAlias = tuple[str | int | float, ...]
 
@@ -88,6 +89,7 @@ class Journal:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._forgettings = Forgettings(database)
+        self._spending = SpendingStore(database)
         self._staged: list[_Staged] = []
         self._sync = False
         #: Turn id → the delegations of it whose streamed text may be in the database.
@@ -197,9 +199,10 @@ class Journal:
         return None
 
     def _write(self, staged: list[_Staged]) -> list[str]:
-        """Write the events, sessions and turns. Returns the ids of the turns whose state has changed."""
+        """Write events with the rows they change. Returns the ids of the turns whose state has changed."""
         rows: list[Columns] = []
         started: list[TurnStarted] = []
+        called: list[ModelCalled] = []
         states: list[tuple[str, str]] = []
         pieces: dict[tuple[str, str], list[Event]] = {}
         for event, _ in staged:
@@ -208,7 +211,8 @@ class Journal:
                 pieces.setdefault((stamp.turn_id, stamp.delegation_id), []).append(event)
                 continue
             rows.append(_columns(event))
-            if kind is ModelCalled:
+            if isinstance(event, ModelCalled):
+                called.append(event)
                 # The whole reply goes in, so the pieces it was streamed in are not needed.
                 pieces.pop((stamp.turn_id, stamp.delegation_id), None)
                 self._fold_text(stamp)
@@ -226,6 +230,8 @@ class Journal:
         if states:
             self._database.execute_many("UPDATE turns SET state = ? WHERE id = ?", states)
         self._database.execute_many(_INSERT, rows)
+        if called:
+            self._spending.add_calls(called)
         return [turn_id for _, turn_id in states]
 
     def _open_turns(self, started: list[TurnStarted]) -> None:
@@ -308,11 +314,16 @@ class Journal:
     def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The conversations, the most recent first."""
         rows = self._database.execute(
-            """SELECT sessions.*, (SELECT count(*) FROM turns WHERE session_id = sessions.id)
+            """SELECT id, coalesce((SELECT title FROM session_titles WHERE session_id = sessions.id), title),
+                   created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id)
                FROM sessions ORDER BY updated_at DESC, rowid DESC LIMIT ?""",
             (limit,),
         )
         return [SessionRow(*row) for row in rows]
+
+    def rename_session(self, session_id: str, title: str) -> None:
+        """Give an existing session a title that later messages and forgetting leave alone."""
+        self._database.execute("INSERT OR REPLACE INTO session_titles VALUES (?, ?)", (session_id, title))
 
 
 def _decoded(rows: Rows) -> Iterator[Event]:

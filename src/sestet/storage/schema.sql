@@ -442,4 +442,23 @@ CREATE TRIGGER triples_of_forgotten_turns BEFORE INSERT ON triples
     WHEN new.collection = '' AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
+CREATE TABLE spending (
+        day TEXT NOT NULL,
+        work TEXT NOT NULL CHECK (work IN ('turn', 'observe', 'reflect', 'extract', 'embed')),
+        session_id TEXT NOT NULL,
+        agent TEXT NOT NULL,
+        model TEXT NOT NULL,
+        calls INTEGER NOT NULL,
+        input_tokens INTEGER NOT NULL,
+        output_tokens INTEGER NOT NULL,
+        cached_tokens INTEGER NOT NULL,
+        estimated_tokens INTEGER NOT NULL,
+        unpriced_tokens INTEGER NOT NULL,
+        nano_dollars INTEGER NOT NULL,
+        PRIMARY KEY (day, work, session_id, agent, model)
+    ) STRICT, WITHOUT ROWID;
+CREATE TABLE session_titles (
+        session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
+        title TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -35,7 +35,12 @@ def open_console(*, stderr: bool = False) -> "Console":
 
 def print_json(value: object) -> None:
     """One JSON document on stdout."""
-    typer.echo(escape_json(json.dumps(value, indent=2, ensure_ascii=False)))
+    typer.echo(escape_json(as_json_text(value)))
+
+
+def as_json_text(value: object) -> str:
+    """One JSON document, to be escaped before it is shown."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 def shorten_home(text: str) -> str:

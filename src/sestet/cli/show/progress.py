@@ -100,7 +100,8 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
         case RequestRouted():
             return Line(f"routed by code, {event.confidence:.0%} sure")
         case PriceUnknown():
-            what = f"limits.dollars does not hold for {event.model}: its price is unknown"
+            verb = "does" if len(event.limits) == 1 else "do"
+            what = f"{' and '.join(event.limits)} {verb} not hold for {event.model}: its price is unknown"
             return Line(f"{what}; limits.tokens holds for every model", "warning")
         case ModelRetried():
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")

@@ -16,7 +16,14 @@ from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
-from sestet.services.sessions import last_session, new_session_id, read_turns, require_session
+from sestet.services.sessions import (
+    find_session,
+    last_session,
+    new_session_id,
+    read_turns,
+    rename_session,
+    require_session,
+)
 
 # A path is no command: '/etc/hosts' has another slash.
 _COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)
@@ -84,6 +91,13 @@ def _new(talk: Talk, _: str) -> bool:
     return True
 
 
+def _rename(talk: Talk, title: str) -> bool:
+    if find_session(talk.app.journal, talk.session_id) is None:
+        raise PersonError("this session is empty: say something first, then give it a title")
+    talk.note(f"session {talk.session_id}: {rename_session(talk.app.journal, talk.session_id, title)}")
+    return True
+
+
 def _resume(talk: Talk, wanted: str) -> bool:
     if not wanted:
         row = last_session(talk.app.journal, (talk.session_id,))
@@ -140,6 +154,7 @@ COMMANDS = {
     "/sessions": SlashCommand(_sessions, "/sessions", "the last conversations"),
     "/new": SlashCommand(_new, "/new", "begin a new session"),
     "/resume": SlashCommand(_resume, "/resume ID", "go on in another session, or in the last other one"),
+    "/rename": SlashCommand(_rename, "/rename TITLE", "give this session a title of your own"),
     "/history": SlashCommand(_history, "/history", "everything that happened in this session"),
     "/approvals": SlashCommand(_approvals, "/approvals", "the calls that wait for your decision"),
     "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),

@@ -56,5 +56,7 @@ async def converse(talk: Talk, person: Person, first: str = "") -> None:
                 await run_turn(talk, person, text)
             elif then is not True:
                 await then(talk, person)
+            if warning := talk.app.budget and talk.app.budget.warning():
+                talk.note(f"warning: {warning}\n", "yellow")
         except PersonError as error:
             talk.note(f"{error}\n", "yellow")

@@ -137,6 +137,8 @@ class PlainReport:
             typer.echo(in_doubt_text(event), err=True)
         for line in filter(None, (effects_text(end), claim_warning(end))):
             typer.echo(line, err=True)
+        if warning := self._app.budget and self._app.budget.warning():
+            typer.echo(f"warning: {warning}", err=True)
         if isinstance(end, TurnPaused):
             print_open_questions(self._app, end.stamp.turn_id)
         return end

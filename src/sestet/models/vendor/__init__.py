@@ -6,9 +6,10 @@ from contextlib import aclosing
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from sestet.config.settings import ProviderSettings, Settings
+from sestet.config.settings import PriceSettings, ProviderSettings, Settings
 from sestet.core.errors import ConfigError, ModelError
-from sestet.core.model import ModelItem, ModelRequest
+from sestet.core.model import ModelItem, ModelReply, ModelRequest
+from sestet.core.record import replace
 from sestet.models.provider import Endpoint, NamedModel, install_command, vendor_problems
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class VendorModel:
         wire = self._wire or await asyncio.to_thread(self.open)
         async with aclosing(wire.stream(request)) as items:
             async for item in items:
-                yield item
+                yield self._priced(item) if isinstance(item, ModelReply) else item
 
     async def close(self) -> None:
         wire, self._wire = self._wire, None
@@ -40,8 +41,24 @@ class VendorModel:
             await wire.close()
 
     def has_price(self) -> bool:
-        """Whether the price list knows the model, so that a limit of dollars holds for it."""
-        return self.open().has_price()
+        """Whether the settings or the price list know its price, so that a limit of dollars holds for it."""
+        return self._price is not None or self.open().has_price()
+
+    def _priced(self, reply: ModelReply) -> ModelReply:
+        """The reply with the price of the settings, if they have one."""
+        if (price := self._price) is None:
+            return reply
+        used = reply.usage
+        cached = used.cached_tokens * (price.cached_input or price.input)
+        fresh = (used.input_tokens - used.cached_tokens) * price.input
+        # Dollars for a million tokens are thousands of billionths for one.
+        nano_dollars = max(0, round((fresh + cached + used.output_tokens * price.output) * 1000))
+        is_free = not (price.input or price.output)
+        return reply._replace(usage=replace(used, nano_dollars=nano_dollars), free=is_free)
+
+    @property
+    def _price(self) -> PriceSettings | None:
+        return self._endpoint.settings.prices.get(self._endpoint.model)
 
     def open(self) -> "Wire":
         """Load the vendor's package and create the client, once for all agents."""

@@ -33,6 +33,10 @@ class Embedder(Protocol):
         """
         ...
 
+    def take_used_tokens(self) -> int:
+        """The tokens that a server has counted since the last call of this."""
+        ...
+
 
 def choose_embedder(settings: EmbeddingSettings) -> Embedder | None:
     """The embedder of the settings, or None. It loads no model before the first text."""

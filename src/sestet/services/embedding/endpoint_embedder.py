@@ -20,6 +20,8 @@ _SECONDS = 30.0
 _MOST_BYTES = 64 * 1024 * 1024
 _MOST_CHARACTERS = 8_000
 _SHOWN = 200
+#: More than any call uses.
+_MOST_USED = 2**53
 
 #: The meaning of a status, with the setting to change.
 _STATUS = {
@@ -59,18 +61,25 @@ class EndpointEmbedder:
             self._headers["Authorization"] = f"Bearer {api_key}"
         self._seconds = seconds
         self._dimension: int | None = None
+        self._used_tokens = 0
         self.space = f"openai {model} at {url.scheme}://{self._host}{url.path}"
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         # Some servers reject an empty text.
         tidy = [whole(text[:_MOST_CHARACTERS]).strip() or "-" for text in texts]
-        rows = self._rows(self._post({"model": self._model, "input": tidy}), len(tidy))
+        answer = self._post({"model": self._model, "input": tidy})
+        self._used_tokens += _used_tokens(answer)
+        rows = self._rows(answer, len(tidy))
         dimensions = {len(row) for row in rows} | ({self._dimension} if self._dimension else set[int]())
         if len(dimensions) != 1:
             sizes = " and ".join(map(str, sorted(dimensions)))
             raise self._error(f"mixes vectors of {sizes} numbers")
         self._dimension = dimensions.pop()
         return [_packed(row) for row in rows]
+
+    def take_used_tokens(self) -> int:
+        used, self._used_tokens = self._used_tokens, 0
+        return used
 
     def _post(self, body: object) -> object:
         try:
@@ -129,6 +138,15 @@ class EndpointEmbedder:
 
     def _error(self, what: str, kind: EmbeddingFault = "lasting") -> EmbeddingError:
         return EmbeddingError(f"the embedding server at {self._host} {what}", kind)
+
+
+def _used_tokens(answer: object) -> int:
+    """The tokens that the server counted; 0 if it does not say a number that can be."""
+    try:
+        used = cast("dict[str, dict[str, object]]", answer)["usage"]["prompt_tokens"]
+    except (KeyError, TypeError):
+        return 0
+    return used if type(used) is int and 0 <= used < _MOST_USED else 0
 
 
 def _packed(row: Sequence[float]) -> bytes:

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -10,12 +11,14 @@ from typing import TypeAlias, TypeVar
 
 from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import EmbeddingError, SestetError
+from sestet.core.model import Usage
 from sestet.services.embedding.embedder import Embedder, choose_embedder
 from sestet.services.embedding.vector_search import Near, VectorSearch, Wanted
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
+from sestet.storage.spending import SpendingStore
 from sestet.storage.vectors import Unembedded, VectorStore
 
 _BATCH = 64
@@ -36,10 +39,18 @@ class EmbeddingIndex:
     With ``locks``, one process at a time embeds, so that no text is embedded twice.
     """
 
-    def __init__(self, store: VectorStore, embedder: Embedder, locks: SessionLocks | None = None) -> None:
+    def __init__(
+        self,
+        store: VectorStore,
+        embedder: Embedder,
+        locks: SessionLocks | None = None,
+        note: Callable[[int], None] = lambda tokens: None,
+    ) -> None:
+        """``note`` records the tokens that a server has counted."""
         self._store = store
         self._embedder = embedder
         self._locks = locks
+        self._note = note
         self._worker = Worker("embedding", self.step, grace=1.0)
         self._busy = asyncio.Lock()
         self._reached = 0
@@ -82,6 +93,7 @@ class EmbeddingIndex:
         else:
             (vector,) = await _in_thread(self._embedder.embed, [query])
             self._is_loaded = self._embedder.is_instant
+            await self._note_usage()
         # The vector of a text without tokens is all zeros.
         return self._vectors.find(vector, limit, self._embedder.floor, wanted) if any(vector) else []
 
@@ -124,9 +136,16 @@ class EmbeddingIndex:
         # Another process may have done it meanwhile.
         batch = self._next_batch() if self.pending() > 0 else []
         if batch:
-            vectors = await self._embed(batch)
+            try:
+                vectors = await self._embed(batch)
+            finally:
+                await self._note_usage()
             await when_free(lambda: self._store.add(self.space, vectors))
         return bool(batch)
+
+    async def _note_usage(self) -> None:
+        if tokens := self._embedder.take_used_tokens():
+            await when_free(lambda: self._note(tokens))
 
     def _next_batch(self) -> list[Unembedded]:
         """The next passages without a vector, from the last position and then from the start."""
@@ -157,7 +176,14 @@ def open_embedding(
 ) -> EmbeddingIndex | None:
     """The index of the settings; None if retrieval uses words alone."""
     embedder = choose_embedder(settings)
-    return EmbeddingIndex(VectorStore(database), embedder, locks) if embedder else None
+    if embedder is None:
+        return None
+    spending = SpendingStore(database)
+
+    def note(tokens: int) -> None:
+        spending.add_work("embed", settings.model, Usage(tokens), time.time())
+
+    return EmbeddingIndex(VectorStore(database), embedder, locks, note)
 
 
 async def _in_thread(work: Callable[[list[str]], _Result], texts: list[str]) -> _Result:

@@ -52,6 +52,9 @@ class LocalEmbedder:
                 vectors.append(bytes(4 * table.shape[1]))
         return vectors
 
+    def take_used_tokens(self) -> int:
+        return 0
+
     @cached_property
     def _loaded(self) -> _Loaded:
         """Load both files once, with numpy and tokenizers, when the first text is embedded."""

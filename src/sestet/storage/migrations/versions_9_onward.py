@@ -2,6 +2,7 @@
 
 # ruff: noqa: S608 - every part of every statement is written here
 
+from sestet.storage.migrations.version_15 import VERSION_15
 from sestet.storage.migrations.versions_1_to_8 import kept_in_passages
 
 #: The tables that a turn writes to, each with the column ``turn_id``, and which of their rows a turn writes.
@@ -336,4 +337,6 @@ VERSIONS_9_ONWARD: tuple[str, ...] = (
     ALTER TABLE forgotten_turns ADD COLUMN ended INTEGER NOT NULL DEFAULT 0;
     """
     + "".join(refused_after_forgetting(table, rows) for table, rows in _WRITTEN_BY_TURNS.items()),
+    # 15: what model calls have used, and titles that the person gave to sessions
+    VERSION_15,
 )

@@ -1,0 +1,110 @@
+"""Deletes a conversation for good: its journal, what was noticed in it, and copies of both."""
+
+from collections.abc import Iterator
+
+from sestet.core.effects import can_be_in_doubt, open_calls, tool_name
+from sestet.core.errors import PersonError
+from sestet.core.record import Record
+from sestet.services.forgetting import Forgetting
+from sestet.services.sessions import SessionRow, cited
+from sestet.storage.approvals import ApprovalStore
+from sestet.storage.database import Database
+from sestet.storage.event_redaction import EventRedaction
+from sestet.storage.forgettings import Forgettings
+from sestet.storage.forgotten_turns import ForgottenTurns
+from sestet.storage.journal import Journal, TurnRow
+from sestet.storage.lock_wait import when_free
+from sestet.storage.locks import SessionLocks
+from sestet.storage.saved_in_turn import SavedInTurn
+from sestet.storage.session_rows import Saved, SessionRows
+
+__all__ = ["DeletedSession", "Saved", "SessionDeletion", "SessionPreview"]
+
+
+class SessionPreview(Record):
+    """What would be deleted with a session."""
+
+    #: Turns that wait for a decision or were cut off.
+    open_turns: int
+    #: Questions that wait for a decision.
+    questions: int
+    saved: Saved
+    #: Calls that were cut off: they may have taken effect, and the journal is the only record of them.
+    in_doubt: tuple[str, ...]
+
+
+class DeletedSession(Record):
+    """What became of a session."""
+
+    session_id: str
+    turns: int
+    #: Ids of memories and names of saved things that went with it.
+    with_it: tuple[str, ...]
+    #: Open turns of other sessions that had read its words.
+    ended: tuple[str, ...]
+
+
+class SessionDeletion:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._journal = Journal(database)
+        self._redaction = EventRedaction(database)
+
+    def preview(self, session: SessionRow) -> SessionPreview:
+        turns = [turn for turn in self._journal.open_turns() if turn.session_id == session.id]
+        pending = ApprovalStore(self._database, self._journal).pending()
+        questions = [question for question in pending if question.session_id == session.id]
+        doubts = tuple(name for turn in turns for name in self._in_doubt(turn))
+        return SessionPreview(
+            len(turns), len(questions), SessionRows(self._database, session.id).saved(), doubts
+        )
+
+    async def delete(self, session: SessionRow, *, with_memories: bool) -> DeletedSession:
+        """Delete a session in which no turn is running; ``with_memories``: also what it has saved."""
+        locks = SessionLocks.beside(self._database.path)
+        try:
+            if not locks.is_free(session.id):
+                busy = f"a turn is running in the session '{session.id}'"
+                raise PersonError(f"{busy}; wait for its end or stop it, then delete the session")
+            # Held, so that no turn begins in it meanwhile.
+            async with locks.hold(session.id):
+                with_it, ended = await when_free(
+                    lambda: self._delete(session.id, with_memories=with_memories)
+                )
+        finally:
+            locks.close()
+        return DeletedSession(session.id, session.turns, tuple(with_it), tuple(ended))
+
+    def _delete(self, session_id: str, *, with_memories: bool) -> tuple[list[str], list[str]]:
+        rows, forgetting = SessionRows(self._database, session_id), Forgetting(self._database)
+        turns = ForgottenTurns(self._database, self._journal)
+        with self._database.transaction(sync=True):
+            # A process that has read the conversation compares this number before it writes or shows it.
+            Forgettings(self._database).add()
+            own = rows.turn_ids()
+            saved: list[str] = []
+            if with_memories:
+                for turn_id in own:
+                    saved += SavedInTurn(self._database, turn_id).remove(lambda text: True)
+            gone = forgetting.with_derived(_memories(rows, with_memories=with_memories))
+            for name in gone:
+                forgetting.remove(name)
+            shown = self._redaction.blank_recalled(frozenset(gone))
+            shown |= self._redaction.blank_citing(cited(session_id))
+            others = shown - set(own)
+            turns.never_observe(others)
+            ended = turns.end_open(others, later=False)
+            rows.delete()
+        return [*gone, *saved], [f"turn {turn.number} of session '{turn.session_id}'" for turn in ended]
+
+    def _in_doubt(self, turn: TurnRow) -> Iterator[str]:
+        for intent in filter(can_be_in_doubt, open_calls(self._journal.events_of(turn.id)).values()):
+            yield tool_name(intent)
+
+
+def _memories(rows: SessionRows, *, with_memories: bool) -> Iterator[str]:
+    """What was noticed in the conversation, and with ``with_memories`` what the person asked to remember."""
+    yield from (f"o{number}" for number in rows.observation_ids())
+    yield from (f"r{number}" for number in rows.reflection_ids())
+    if with_memories:
+        yield from (f"m{number}" for number in rows.fact_ids())
