@@ -73,10 +73,10 @@ clean: ## remove .venv, caches and build products
 	rm -rf .venv .venv.old build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.venv/.run: pyproject.toml requirements.lock scripts/setup.sh $(STALE)
+.venv/.run: pyproject.toml requirements.lock scripts/setup.sh scripts/install_packages.py $(STALE)
 	@scripts/setup.sh run
 
-.venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh $(STALE)
+.venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh scripts/install_packages.py $(STALE)
 	@scripts/setup.sh dev
 
 build/lock-venv/bin/uv: | .venv/.run

@@ -99,17 +99,14 @@ make_venv() {
     printf '%s\n' "$root" >.venv/.root
 }
 
-pip_install() {
-    .venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet "$@"
-}
-
 install() {
-    say "installing the packages of $1 (the first time takes a moment)"
-    # Wheels only: a build from source would fetch tools that are not in the lock file.
-    pip_install --require-hashes --only-binary :all: --requirement "$1" ||
+    say "installing the packages of $1"
+    .venv/bin/python -P scripts/install_packages.py "$1" ||
         give_up "pip failed, see above. Is the package registry within reach?"
-    # Without isolation for the same reason: the build backend is in the lock file.
-    pip_install --no-deps --no-build-isolation --editable .
+    say "installing Sestet itself"
+    # Without isolation: the build backend is in the lock file, and nothing else may be fetched.
+    .venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+        --no-deps --no-build-isolation --editable .
 }
 
 # Two set-ups at once would each take the other's .venv for an interrupted one, so wait for the first.
