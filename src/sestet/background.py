@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Literal
 
 from sestet.config import Settings
+from sestet.config.vendors import OFFLINE
 from sestet.core.model import Model, ModelReply, ModelRequest
 from sestet.models.choice import Models, is_small
 from sestet.models.metered import MeteredModel
-from sestet.models.provider import OFFLINE
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.memory.observer import Observer, Thresholds

@@ -1,5 +1,9 @@
-"""``sestet`` on a machine without extras, whose model servers listen at the address of the first argument."""
+"""``sestet`` on a machine whose model servers listen at the address of the first argument.
 
+The engine of models in this program is not installed, unless the variable WITH_ENGINE is set.
+"""
+
+import os
 import sys
 
 from sestet.cli import main
@@ -9,7 +13,7 @@ from sestet.setup import choices
 
 
 def is_installed(package: str) -> bool:
-    return package != LOCAL_PACKAGE and provider.is_installed(package)
+    return "WITH_ENGINE" in os.environ if package == LOCAL_PACKAGE else provider.is_installed(package)
 
 
 if __name__ == "__main__":

@@ -10,8 +10,9 @@ import pytest
 
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
-from sestet.doctor import assistant, machine
-from sestet.storage.database import FILE_NAME
+from sestet.doctor import assistant, database, machine
+from sestet.doctor import check as check_module
+from sestet.storage.database import FILE_NAME, Database
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 
@@ -41,7 +42,7 @@ def test_the_report_is_for_people_too(home: Home) -> None:
     assert done.returncode == 0
     assert "schema" in done.stdout
     assert "→ 'sestet setup' finds a real one" in done.stdout
-    assert done.stdout.endswith("Everything works.\n")
+    assert done.stdout.endswith("No problem, 1 warning.\n")
 
 
 def test_broken_settings_are_reported_with_the_rest(home: Home, call: Call) -> None:
@@ -101,6 +102,57 @@ def test_a_data_directory_that_is_a_file_is_reported(home: Home, call: Call) -> 
     home.data.write_text("", encoding="utf-8")
     code, found, _ = examine(call)
     assert (code, found["data"]) == (1, ["problem"])
+
+
+@pytest.mark.parametrize(
+    "place", ["a-file/below", "a-loop", "x" * 300, "/proc/sestet", "~no-such-user/sestet", "/dev/null"]
+)
+def test_a_data_directory_that_no_command_could_use_is_a_problem(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    (home.work / "a-file").touch()
+    (home.work / "a-loop").symlink_to(home.work / "a-loop")
+    (home.work / "sestet.yaml").write_text("limits: {seconds: 60}\n", encoding="utf-8")
+    home.trusts_work = False
+    monkeypatch.setenv("SESTET_HOME", place)
+    code, found, said = examine(call)
+    assert (code, found["data"]) == (1, ["problem"])
+    assert "SESTET_HOME" in said
+    assert call("ask", "hello").code in (1, 2)
+
+
+def test_a_directory_that_can_be_made_is_no_problem_and_is_not_made(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SESTET_HOME", str(home.directory / "some" / "where"))
+    assert examine(call)[0] == 0
+    assert not (home.directory / "some").exists()
+
+
+def test_a_locked_database_is_waited_for_only_once(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call("ask", "hello")
+    opened: list[Path] = []
+
+    class Counted(Database):
+        def __init__(self, path: Path, *, power: bool = False, patience: float | None = None) -> None:
+            opened.append(path)
+            super().__init__(path, power=power, patience=patience)
+
+    for module in (database, check_module):
+        monkeypatch.setattr(module, "Database", Counted)
+        monkeypatch.setattr(module, "PATIENCE", 0.05)
+    other = sqlite3.connect(home.data / FILE_NAME, isolation_level=None)
+    other.execute("PRAGMA locking_mode = EXCLUSIVE")
+    other.execute("UPDATE turns SET state = 'finished'")
+
+    code, found, said = examine(call)
+    other.close()
+
+    assert (code, found["database"], len(opened)) == (0, ["warning"], 1)
+    assert "another process has locked the database" in said
+    assert "graph" not in found
 
 
 def test_a_model_that_cannot_be_made_is_reported(home: Home, call: Call) -> None:

@@ -1,5 +1,6 @@
 """``sestet setup``: what is found, what is tried, what is written; asked by scripts."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -348,3 +349,73 @@ def test_a_file_with_a_mistake_is_named_and_left_as_it_is(
 def test_the_file_that_is_named_is_the_one_that_is_written(home: Home, call: Call) -> None:
     assert call("setup", "--yes", "--config", "mine.yaml").code == 0
     assert (home.work / "mine.yaml").read_text(encoding="utf-8") == "agent:\n  provider: offline\n"
+
+
+# Keys and servers that a script names
+
+
+KEY = "sk-a-very-secret-key"
+
+
+def test_a_script_names_a_vendor_and_its_key_comes_from_the_environment(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with running(Vllm([Served("tiny")], key=KEY)) as server:
+        monkeypatch.setenv("SESTET_PROVIDERS__OPENAI__BASEURL", f"{server.root}/v1")
+        code, said = set_up(call, "--vendor", "openai", "--model", "tiny")
+    assert (code, said["choice"]) == (0, "openai/tiny")
+    assert KEY not in usual_file(home).read_text(encoding="utf-8")
+
+
+def test_a_key_on_stdin_goes_into_the_persons_own_settings(
+    home: Home, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home.work / "sestet.yaml").write_text("agent: {provider: offline}\n", encoding="utf-8")
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{KEY}\n"))
+    with running(Vllm([Served("tiny")], key=KEY)) as server:
+        done = call("setup", "--server", server.root, "--key-stdin", "--yes")
+    assert done.code == 0
+    assert f"written to {usual_file(home)}" in done.out
+    assert KEY not in done.out + done.err
+    assert usual_file(home).stat().st_mode & 0o777 == 0o600
+    assert load_settings(usual_file(home)).settings.providers["vllm"].api_key == KEY
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "words"),
+    [
+        (["--vendor", "openai"], "", "there is no key: set OPENAI_API_KEY, or pass it with --key-stdin"),
+        (["--vendor", "closedai"], "", "there is no vendor 'closedai'; known are openai, anthropic"),
+        (["--vendor", "openai", "--key-stdin"], "\n", "there is no key on stdin"),
+        (["--vendor", "openai", "--key-stdin"], "${OPENAI_API_KEY}\n", "the name of a variable"),
+        (["--vendor", "openai", "--key-stdin", "--config", "f.yaml"], f"{KEY}\n", "leave out --config"),
+        (["--vendor", "openai", "--choose", "1"], "", "give --vendor, or --server and --choose"),
+        (["--key-stdin"], "", "--key-stdin needs --vendor or --server"),
+    ],
+)
+def test_a_key_or_a_vendor_that_is_missing_or_misplaced_is_explained(
+    home: Home,
+    call: Call,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    stdin: str,
+    words: str,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+    done = call("setup", *arguments)
+    assert done.code in (1, 2)
+    assert words in done.err
+    assert KEY not in done.out + done.err
+    assert not usual_file(home).exists()
+
+
+def test_a_server_that_wants_a_key_is_not_taken_for_none(call: Call) -> None:
+    with running(Vllm([Served("tiny")], key=KEY)) as server:
+        done = call("setup", "--server", server.root, "--yes")
+    assert (done.code, "wants a key: pass a valid one with --key-stdin" in done.err) == (1, True)
+
+
+def test_the_list_names_the_variables_in_which_keys_are_looked_for(call: Call) -> None:
+    assert all(name in call("setup", "--list").err for name in KEYS)
+    assert json.loads(call("setup", "--json").out)["variables"] == list(KEYS)

@@ -150,3 +150,45 @@ def test_the_file_to_edit_is_the_one_that_is_read_else_the_persons_own(tmp_path:
     decide(workspace, data, accepted=True)
     assert file_to_edit(environ=environ, directory=tmp_path) == tmp_path / "sestet.yaml"
     assert file_to_edit(Path("named.yaml"), environ=dict(os.environ)) == Path("named.yaml")
+
+
+KEY = {("providers", "openai", "apiKey"): "sk-hidden"}
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    return {"XDG_CONFIG_HOME": str(tmp_path / "config"), "SESTET_HOME": str(tmp_path / "data")}
+
+
+def test_a_key_makes_the_persons_own_settings_unreadable_for_others(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    own = tmp_path / "config" / "sestet" / "sestet.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("agent: {model: m}\n", encoding="utf-8")
+    own.chmod(0o644)
+
+    edit_settings(own, {("providers", "openai", "apiKey"): "${OPENAI_API_KEY}"}, environ=environ)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o644
+
+    edit_settings(own, KEY, environ=environ)
+    assert stat.S_IMODE(own.stat().st_mode) == 0o600
+    assert load_settings(own, environ=environ).settings.providers["openai"].api_key == "sk-hidden"
+
+
+@pytest.mark.parametrize("name", ["sestet.yaml", "other.yaml"])
+def test_a_key_is_written_into_no_file_but_the_persons_own(
+    tmp_path: Path, environ: dict[str, str], name: str
+) -> None:
+    with pytest.raises(ConfigError, match="a key is written only into your own settings") as caught:
+        edit_settings(tmp_path / name, KEY, environ=environ)
+
+    assert not (tmp_path / name).exists()
+    assert "sk-hidden" not in str(caught.value)
+
+
+def test_a_key_is_not_in_the_error_of_a_file_that_cannot_be_edited() -> None:
+    with pytest.raises(ConfigError, match=r"providers\.openai\.apiKey: \(the key\)") as caught:
+        edited("providers: &p {openai: &o {}}\nagents: {x: *o}\n", KEY, "f")
+
+    assert "sk-hidden" not in str(caught.value)

@@ -166,7 +166,7 @@ def test_a_wrong_override_names_its_variable(tmp_path: Path) -> None:
         ("a: !!omap [" + "{a: 1}," * 3 + "]\n", "is not valid YAML"),
         ('"\\UFFFFFFFF": 1\n', "is not valid YAML"),
         ("a: " + "x" * 1_000_001, "is larger than 1 MB"),
-        ("- a\n- b\n", "must be a mapping of settings, got list"),
+        ("- a\n- b\n", "must be a mapping of settings, got list; write it as agent: {provider: offline}"),
         ("agent: yes please\n", "agent: expected object, got 'yes please'"),
     ],
 )
@@ -206,7 +206,68 @@ def test_settings_survive_the_way_through_the_file_form() -> None:
 )
 def test_a_secret_in_the_wrong_place_is_not_repeated_in_the_error(tmp_path: Path, written: str) -> None:
     (problem,) = problems(tmp_path, written)
-    assert problem.endswith((", got int", ", got list", ", got str"))
+    assert problem.partition(";")[0].endswith((", got int", ", got list", ", got str"))
+    assert "1234567890" not in problem
+
+
+@pytest.mark.parametrize(
+    ("written", "form"),
+    [
+        ("limits: [5]", "write it as limits: {modelCalls: 40, toolCalls: 200, …}"),
+        ("policy: {block: exec}", "write it as block: […, …]"),
+        ("policy: {allow: [payment_send]}", "write it as {tool: …, target: …, …}"),
+        ("a2a: {remoteAgents: {name: w}}", "write it as remoteAgents: [{name: …, url: …}, …]"),
+        ("providers: [openai]", 'write it as providers: {NAME: {type: "openai", toolCalls: "native", …}}'),
+        ("agent: {provider: [offline]}", 'write it as provider: "offline"'),
+    ],
+)
+def test_a_value_of_the_wrong_shape_is_answered_with_the_right_one(
+    tmp_path: Path, written: str, form: str
+) -> None:
+    (problem,) = problems(tmp_path, written)
+    assert problem.endswith(form)
+
+
+def test_a_provider_that_does_not_exist_is_reported_with_the_other_problems(tmp_path: Path) -> None:
+    text = """
+agent: {provider: opnai, fallback: [offline, elsewhere/big]}
+agents: {operator: {provider: openai}, librarian: {provider: nowhere}}
+providers: {openai: {apiKey: k}}
+graph: {enabled: maybe}
+"""
+    assert problems(tmp_path, text) == [
+        "…/sestet.yaml: graph.enabled: expected boolean, got 'maybe'",
+        "…/sestet.yaml: agent.provider: 'opnai' is not under providers; did you mean 'openai'?",
+        "…/sestet.yaml: agents.librarian.provider: 'nowhere' is not under providers",
+        "…/sestet.yaml: agent.fallback.1: 'elsewhere' is not under providers",
+    ]
+
+
+def test_no_provider_is_called_unknown_when_the_list_of_them_is_the_problem(tmp_path: Path) -> None:
+    (problem,) = problems(tmp_path, "agent: {provider: openai}\nproviders: [openai]\n")
+    assert "providers: expected object" in problem
+
+
+@pytest.mark.parametrize(
+    ("variable", "guess"),
+    [
+        ("SESTET_AGENT_MODEL", "SESTET_AGENT__MODEL"),
+        ("SESTET_LIMITS__DOLLAR", "SESTET_LIMITS__DOLLARS"),
+        ("SESTET_MULTI_AGENT", ""),
+        ("SESTET_FOO", ""),
+        ("SESTET_PROVIDER", ""),
+        ("SESTET_TOKEN", ""),
+        ("SESTET_API_KEY", ""),
+        ("SESTET_CONFIG", ""),
+        ("SESTET_AGENT__LEVEL", ""),
+    ],
+)
+def test_another_variable_is_suggested_only_for_a_typing_error(
+    tmp_path: Path, variable: str, guess: str
+) -> None:
+    (problem,) = problems(tmp_path, None, **{variable: "1"})
+    suggested = f"did you mean '{guess}'?" if guess else "unset it, or name one as in SESTET_AGENT__MODEL"
+    assert problem.startswith(f"environment: {variable}: is not a setting; {suggested}")
 
 
 def test_a_password_in_an_address_is_masked_when_settings_are_shown() -> None:

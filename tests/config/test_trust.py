@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -372,3 +373,14 @@ def test_a_strangers_file_is_neither_read_nor_edited(work: Path, data: Path) -> 
     for use in (load_settings, file_to_edit):
         with pytest.raises(ConfigError, match="can be written by everybody"):
             use(environ=environ, directory=work)
+
+
+def test_decisions_of_several_processes_at_once_are_all_kept(tmp_path: Path, data: Path) -> None:
+    folders = [tmp_path / f"work{number}" for number in range(8)]
+    for folder in folders:
+        write(folder, "sestet.yaml", "limits: {seconds: 5}\n")
+
+    with ThreadPoolExecutor(len(folders)) as pool:
+        list(pool.map(accept, folders, [data] * len(folders)))
+
+    assert read_decisions(data).keys() == {str(folder.resolve()) for folder in folders}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sestet.config import load_settings
-from sestet.models.provider import OFFLINE
+from sestet.config.vendors import OFFLINE
 from sestet.setup.choices import Choice
 from sestet.setup.trial import attempt
 

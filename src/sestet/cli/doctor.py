@@ -12,7 +12,7 @@ from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_json, shorten_home
-from sestet.doctor import Check, examine
+from sestet.doctor import Check, Status, examine
 
 program = new_program()
 
@@ -65,6 +65,14 @@ def _print(checks: list[Check]) -> None:
         _print_beside(console, head, Text(shorten_home(clean(check.detail))))
         if check.way_out:
             _print_beside(console, Text(" " * width), Text(f"→ {clean(check.way_out)}", style="dim"))
-    problems = sum(check.status == "problem" for check in checks)
-    verdict = f"{problems} problem{'' if problems == 1 else 's'}." if problems else "Everything works."
+    problems, warnings = (_count(checks, status) for status in ("problem", "warning"))
+    verdict = f"{problems or 'No problem'}, {warnings}." if warnings else f"{problems}."
+    if not problems and not warnings:
+        verdict = "Everything works."
     console.print(Text(f"\n{verdict}", style="bold red" if problems else "bold"))
+
+
+def _count(checks: list[Check], status: Status) -> str:
+    """``2 warnings``; empty when there is none."""
+    number = sum(check.status == status for check in checks)
+    return f"{number} {status}{'' if number == 1 else 's'}" if number else ""

@@ -16,6 +16,7 @@ from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, file_to_edit
+from sestet.config.vendors import LOCAL
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 from sestet.models.files.catalogue import (
@@ -29,7 +30,7 @@ from sestet.models.files.catalogue import (
 )
 from sestet.models.files.download import Progress, in_megabytes
 from sestet.models.files.download import pull as download
-from sestet.models.provider import LOCAL, LOCAL_INSTALL, LOCAL_PACKAGE, is_installed
+from sestet.models.provider import LOCAL_INSTALL, LOCAL_PACKAGE, is_installed
 
 program = new_program("Fetch and choose models that run on this machine, without a key and without a server.")
 _NAME = typer.Argument(metavar="NAME", help="A name from 'sestet models list'.")

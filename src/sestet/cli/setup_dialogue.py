@@ -1,28 +1,40 @@
 """``sestet setup`` as a dialogue at the terminal, and the offer of it before the first conversation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
-from prompt_toolkit import PromptSession
-from prompt_toolkit.formatted_text import FormattedText
 from rich.console import Console
 from rich.text import Text
 
-from sestet.app import App
-from sestet.cli.assistant import load, run
-from sestet.cli.models import fetch_model
+from sestet.cli import setup_steps
+from sestet.cli.assistant import load
+from sestet.cli.setup_prompts import LeftError, ask, note
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_line
-from sestet.cli.show.history import PROMPT
-from sestet.cli.show.turn_view import TurnView
-from sestet.cli.talk.keyboard import quiet_keyboard
-from sestet.cli.talk.turns import follow_turn
 from sestet.config.edit import file_to_edit
+from sestet.config.vendors import VENDORS
 from sestet.core.errors import PersonError
-from sestet.core.event import Event
-from sestet.setup.choices import Choice, choose, find_choices, is_offer_due, mark_offered
-from sestet.setup.trial import REQUEST, SESSION, STOPPED, Trial, attempt, attempt_both_ways
+from sestet.models.files.catalogue import catalogue
+from sestet.models.files.download import in_megabytes
+from sestet.setup.choices import Choice, choose, find_choices, is_offer_due, known_variables, mark_offered
+
+#: With more models than that, a server is one row, and its models are a list of their own.
+_MOST_OF_A_SERVER = 5
+
+
+class Row(NamedTuple):
+    """One line of the list: a model that was found, or another way to one."""
+
+    id: str
+    name: str
+    place: str
+    note: str
+    #: Returns whether a model works now.
+    run: Callable[[], bool]
 
 
 def offer_setup(context: typer.Context) -> str:
@@ -46,17 +58,7 @@ def offer_setup(context: typer.Context) -> str:
 
 def print_choices(console: Console, choices: Sequence[Choice]) -> None:
     """The choices, numbered."""
-    rows = [
-        (
-            Text(f"{number:>3}", style="bold cyan"),
-            Text(clean(choice.model or choice.provider)),
-            Text(clean(choice.place)),
-            Text(clean(choice.note), style="dim"),
-        )
-        for number, choice in enumerate(choices, 1)
-    ]
-    for line in align(rows):
-        print_line(console, line)
+    _print_rows(console, [(choice.model or choice.provider, choice.place, choice.note) for choice in choices])
 
 
 def ask_and_set_up(console: Console, file: Path, choices: Sequence[Choice], leave: str = "") -> str | None:
@@ -64,114 +66,108 @@ def ask_and_set_up(console: Console, file: Path, choices: Sequence[Choice], leav
 
     ``leave`` says what Enter does; when it is empty, Enter takes the first choice.
     """
-    first = not leave
+    try:
+        said = _ask(console, file, choices, leave)
+    except (LeftError, KeyboardInterrupt):
+        said = ""
+    if said == "" and not leave:
+        note(console, "No settings were changed.")
+    return said
+
+
+def _ask(console: Console, file: Path, choices: Sequence[Choice], leave: str) -> str | None:
+    found, others = list(_of_choices(console, file, choices)), list(_other_ways(console, file))
+    rows = [*found, *others]
+    default = "" if leave else rows[0].id
     while True:
-        _note(console, f"\n{_heading(choices)}\n", "bold")
-        print_choices(console, choices)
-        default = choices[0].id if first else ""
+        note(console, f"\n{_heading(choices)}\n", "bold")
+        _print_rows(console, [(row.name, row.place, row.note) for row in found])
         console.print()
-        said = _ask(f"Which? Enter: {default or leave or 'leave it as it is'} ")
-        if said is None or not (said or default):
+        _print_rows(console, [(row.name, row.place, row.note) for row in others], len(found) + 1)
+        note(console, f"\nKeys are looked for in {', '.join(known_variables())}.")
+        said = ask(f"Which? Enter: {default or leave or 'leave it as it is'} ") or default
+        if not said:
             return ""
-        try:
-            choice = choose(choices, said or default)
-        except PersonError as error:
+        row = _find(console, file, rows, choices, said)
+        if row is None:
             if leave and not said.isdecimal():
                 return said
-            _note(console, str(error), "yellow")
+            note(console, f"there is no choice '{said}': write a number from 1 to {len(rows)}", "yellow")
             continue
-        if choice.open and (name := _ask(f"Which of its models? Enter: {choice.model} ")):
-            choice = choice._replace(model=name)
-        first = False
-        if _try(console, file, choice):
-            return None
+        default = ""
+        try:
+            if row.run():
+                return None
+        except PersonError as error:
+            note(console, f"It does not work. {error}", "red")
 
 
-def _heading(choices: Sequence[Choice]) -> str:
-    if len(choices) == 1:
-        return "No model was found on this machine, and no key. Start a server or set a key, then come back."
-    return "You can choose:"
-
-
-def _try(console: Console, file: Path, choice: Choice) -> bool:
-    if choice.absent and not fetch_model(choice.model):
-        return False
-    price = ", which your account pays" if "apiKey" in choice.entry else ""
-    _note(console, f"\nTrying {choice.id} with one turn{price}: “{REQUEST}”. Ctrl-C stops it.")
-
-    def watch(choice: Choice) -> Trial:
-        with TurnView(console, "orchestrator", markdown=bool(choice.model)) as view, quiet_keyboard():
-            return run_attempt(file, choice, view.show)
-
-    choice, trial = attempt_both_ways(choice, watch, lambda text: _note(console, text, "yellow"))
-    if trial.problem:
-        _note(console, f"It does not work. {trial.problem}", "red")
-    else:
-        _note(console, f"Ready: {trial_facts(trial, choice)}", "bold green")
-    if trial.way_out:
-        _note(console, f"→ {trial.way_out}", "yellow")
-    if trial.warning:
-        _note(console, f"Note: {trial.warning}", "yellow")
-    if trial.problem:
-        return False
-    _note(console, f"Written to {_short(file)}. 'sestet doctor' checks it.\n")
-    return True
-
-
-def run_attempt(file: Path, choice: Choice, show: Callable[[Event], None]) -> Trial:
-    """One attempt, in which Ctrl-C stops the turn."""
-
-    async def run_turn(app: App) -> list[Event]:
-        events: list[Event] = []
-
-        def keep(event: Event) -> None:
-            events.append(event)
-            show(event)
-
-        await follow_turn(app, SESSION, REQUEST, keep, can_ask=False)
-        return events
-
+def _find(
+    console: Console, file: Path, rows: Sequence[Row], choices: Sequence[Choice], said: str
+) -> Row | None:
+    if said.isdecimal():
+        return rows[int(said) - 1] if 1 <= int(said) <= len(rows) else None
+    if found := next((row for row in rows if said == row.id), None):
+        return found
     try:
-        return run(attempt(file, choice, run_turn))
-    except KeyboardInterrupt:
-        # Pressed before the turn had begun.
-        return STOPPED
-
-
-def trial_facts(trial: Trial, choice: Choice) -> str:
-    """``ollama/qwen3 asked operator, which called fs_list · 3 model calls · 2.1 s · free``"""
-    agents = " and ".join(trial.delegations) or "no specialist"
-    used = trial.usage.input_tokens + trial.usage.output_tokens
-    how = " with calls in text" if "toolCalls" in choice.entry else ""
-    facts = [
-        f"{choice.id}{how} asked {agents}, which called {', '.join(trial.tools)}",
-        f"{trial.model_calls} model calls",
-        f"{trial.milliseconds / 1000:.1f} s",
-        *([f"{used:,} tokens"] if used else []),
-        _price(trial.usage.nano_dollars, choice),
-    ]
-    return " · ".join(facts)
-
-
-def _price(nano_dollars: int, choice: Choice) -> str:
-    if nano_dollars:
-        return f"${nano_dollars / 10**9:.4f}"
-    return "price not on the list" if "apiKey" in choice.entry else "free"
-
-
-def _ask(question: str) -> str | None:
-    """What the person writes; None when they want to leave."""
-    session: PromptSession[str] = PromptSession()
-    try:
-        return session.prompt(FormattedText([("", question), ("bold ansicyan", PROMPT)])).strip()
-    except (EOFError, KeyboardInterrupt):
+        # A model of a server that is one row can be named as well.
+        return _row(console, file, choose(choices, said))
+    except PersonError:
         return None
 
 
-def _note(console: Console, text: str, style: str = "dim") -> None:
-    console.print(Text(clean(text), style=style))
+def _heading(choices: Sequence[Choice]) -> str:
+    if any(choice.is_found for choice in choices):
+        return "You can choose:"
+    return "No model server was found at the usual ports, and no key. You can choose:"
 
 
-def _short(file: Path) -> str:
-    home = Path.home()
-    return f"~/{file.relative_to(home)}" if file.is_relative_to(home) else str(file)
+def _of_choices(console: Console, file: Path, choices: Sequence[Choice]) -> Iterator[Row]:
+    """A row for each choice. The models to fetch have a row of their own below."""
+    for server, group in groupby(choices, key=lambda choice: choice.server):
+        served = [choice for choice in group if not choice.absent]
+        if server and len(served) > _MOST_OF_A_SERVER:
+            run = partial(setup_steps.choose_served, console, file, served)
+            yield Row(served[0].provider, f"{len(served)} models", served[0].place, "", run)
+        else:
+            yield from (_row(console, file, choice) for choice in served)
+
+
+def _row(console: Console, file: Path, choice: Choice) -> Row:
+    step = setup_steps.try_choice
+    if choice.open:
+        step = setup_steps.choose_model
+    elif not choice.model:
+        step = setup_steps.keep_built_in
+    run = partial(step, console, file, choice)
+    return Row(choice.id, choice.model or choice.provider, choice.place, choice.note, run)
+
+
+def _other_ways(console: Console, file: Path) -> Iterator[Row]:
+    vendors = ", ".join(vendor.name for vendor in VENDORS.values())
+    sizes = sorted(entry.bytes for entry in catalogue().values())
+    ways = (
+        ("key", "type a key", vendors, setup_steps.type_key),
+        ("address", "name a server", "any that speaks OpenAI's protocol", setup_steps.name_server),
+        (
+            "fetch",
+            "fetch a model",
+            f"to run in this program: {in_megabytes(sizes[0])} to {in_megabytes(sizes[-1])}",
+            setup_steps.fetch,
+        ),
+    )
+    return (Row(each, name, place, "", partial(step, console, file)) for each, name, place, step in ways)
+
+
+def _print_rows(console: Console, rows: Sequence[tuple[str, str, str]], first: int = 1) -> None:
+    cells = [
+        (
+            Text(f"{number:>3}", style="bold cyan"),
+            Text(clean(name)),
+            Text(clean(place)),
+            Text(clean(about), style="dim"),
+        )
+        for number, (name, place, about) in enumerate(rows, first)
+    ]
+    for line in align(cells):
+        print_line(console, line)

@@ -10,22 +10,24 @@ from typing import Protocol, TypeAlias, cast
 
 from sestet.config.load import (
     data_directory,
-    member_schema,
     put_value,
     settings_to_use,
     usual_file,
 )
+from sestet.config.mistakes import member_schema
 from sestet.config.settings import settings_schema
 from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import SETTINGS_FILE, keeping_trust, replace_file
 from sestet.core.errors import ConfigError
-from sestet.core.schema import JsonValue, find_problems
+from sestet.core.schema import JsonObject, JsonValue, find_problems
 
 #: New values by key: ``{("agent", "provider"): "local"}``.
 Changes: TypeAlias = Mapping[tuple[str, ...], JsonValue]
 
 #: Texts that YAML reads as themselves without quotes.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*|\$\{\w+\}")
+#: A key that the environment holds; only its name is written.
+_REFERENCE = re.compile(r"\$\{\w+\}")
 _NOT_PLAIN = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 
 
@@ -52,10 +54,16 @@ def file_to_edit(
     return named or settings_to_use(environ, directory or Path.cwd()) or usual_file(environ)
 
 
+def own_file(environ: Mapping[str, str] | None = None) -> Path:
+    """The person's own settings, the only file into which a key itself is written."""
+    return usual_file(os.environ if environ is None else environ)
+
+
 def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | None = None) -> None:
     """Write new values into the file, which is made if it is not there: all of them, or none.
 
-    A workspace's settings that were accepted before stay accepted.
+    A workspace's settings that were accepted before stay accepted. A key is written only into the person's
+    own settings, and then nobody else can read that file.
     """
     schema = settings_schema()
     problems = [
@@ -67,9 +75,19 @@ def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | 
         raise ConfigError(problems)
     # Edit the target of a symbolic link, and keep the link.
     file = file.resolve()
+    has_key = any(_is_key(schema, key, value) for key, value in changes.items())
+    if has_key and file != own_file(environ).resolve():
+        why = f"a key is written only into your own settings, {own_file(environ)}"
+        raise ConfigError([f"{file}: {why}; write 'apiKey: ${{NAME}}' here, and the key into that variable"])
     text = edited(_read(file), changes, str(file))
     with _keeping_trust(file, os.environ if environ is None else environ):
-        _replace(file, text)
+        _replace(file, text, 0o600 if has_key else 0o777)
+
+
+def _is_key(schema: JsonObject, key: tuple[str, ...], value: JsonValue) -> bool:
+    """Whether this writes a secret itself, and not the name of its variable."""
+    is_secret = member_schema(schema, key).get("writeOnly") is True
+    return is_secret and bool(value) and not _REFERENCE.fullmatch(str(value))
 
 
 def _keeping_trust(file: Path, environ: Mapping[str, str]) -> AbstractContextManager[None]:
@@ -94,7 +112,11 @@ def edited(text: str, changes: Changes, file: str) -> str:
             if parse_yaml(text, file) == expected:
                 return text
     # The edited text would have another meaning, for example because of anchors or tags.
-    listed = ", ".join(f"{'.'.join(key)}: {json.dumps(value)}" for key, value in changes.items())
+    schema = settings_schema()
+    listed = ", ".join(
+        f"{'.'.join(key)}: {'(the key)' if _is_key(schema, key, value) else json.dumps(value)}"
+        for key, value in changes.items()
+    )
     raise ConfigError([f"{file}: is written in a way that cannot be edited here; write by hand: {listed}"])
 
 
@@ -107,10 +129,10 @@ def _read(file: Path) -> str:
         raise ConfigError([f"{file}: cannot be read: {error}"]) from error
 
 
-def _replace(file: Path, text: str) -> None:
-    """Only its owner can read a new file; an old one keeps its mode."""
+def _replace(file: Path, text: str, most: int) -> None:
+    """Only its owner can read a new file; an old one keeps its mode, as far as ``most`` allows."""
     try:
-        replace_file(file, text, file.stat().st_mode & 0o777 if file.exists() else 0o600)
+        replace_file(file, text, file.stat().st_mode & most if file.exists() else 0o600)
     except OSError as error:
         raise ConfigError([f"{file}: cannot be written: {error}"]) from error
 

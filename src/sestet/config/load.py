@@ -6,20 +6,27 @@ Every problem is collected and reported at once, with the file and the key.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from sestet.config.mistakes import (
+    PREFIX,
+    below,
+    explain_problem,
+    explain_variable,
+    find_unknown_providers,
+    member_schema,
+)
 from sestet.config.settings import Secret, Settings, build_settings, settings_schema
 from sestet.config.settings_text import MOST_BYTES, parse_yaml
 from sestet.config.trust import SETTINGS_FILE, Workspace, open_workspace, why_foreign
 from sestet.core.errors import ConfigError
 from sestet.core.record import Record
-from sestet.core.schema import JsonObject, JsonValue, Problem, find_problems, suggest
+from sestet.core.schema import JsonObject, JsonValue, find_problems
 
-_PREFIX = "SESTET_"
 _NOT_SETTINGS = ("SESTET_HOME",)
 #: Where modules and shared libraries are found.
 _FOR_PYTHON = (
@@ -73,30 +80,36 @@ class Loaded(Record):
 
 
 def load_settings(
-    file: Path | None = None, *, environ: Mapping[str, str] | None = None, directory: Path | None = None
+    file: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+    content: bytes | None = None,
 ) -> Loaded:
     """Settings from ``file``, or the first of working directory and XDG config directory that has one.
 
     The working directory's file counts only if the person accepted it. ``file`` is their explicit choice.
+    ``content`` is read instead of that file: what it would hold after a change.
     """
     environ = os.environ if environ is None else environ
     workspace = None if file else find_workspace(environ, directory)
-    accepted = workspace.settings if workspace else None
+    if workspace:
+        content = workspace.settings
     path = file or _find_file(workspace, environ)
     schema = settings_schema()
     problems: _Problems = {}
     values: dict[str, JsonValue] = {}
     if path:
         reading = _Reading(str(path), environ, problems)
-        read = _read_file(path) if accepted is None else _decoded(accepted, path)
+        read = _read_file(path) if content is None else _decoded(content, path)
         values = cast("dict[str, JsonValue]", _interpolated(read, schema, reading))
     overrides = tuple(
-        sorted(name for name in environ if name.startswith(_PREFIX) and name not in _NOT_SETTINGS)
+        sorted(name for name in environ if name.startswith(PREFIX) and name not in _NOT_SETTINGS)
     )
     sources: dict[tuple[str, ...], str] = {}
     for variable in overrides:
         if (key := _key_of(variable, schema)) is None:
-            problems[(variable,)] = f"is not a setting{suggest(variable, list(_variables(schema)))}"
+            problems[(variable,)] = explain_variable(variable, schema)
             sources[(variable,)] = "environment"
         else:
             member, text = member_schema(schema, key), environ[variable]
@@ -118,7 +131,10 @@ def data_directory(environ: Mapping[str, str] | None = None) -> Path:
     """Where the database lives: ``SESTET_HOME``, else the XDG data directory."""
     environ = os.environ if environ is None else environ
     if home := environ.get("SESTET_HOME"):
-        return Path(home).expanduser()
+        try:
+            return Path(home).expanduser()
+        except RuntimeError:
+            raise ConfigError([f"SESTET_HOME: '{home}' names the home of a user that is not known"]) from None
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
 
 
@@ -234,12 +250,12 @@ def _interpolated(
     """The value with every ``${VAR}`` replaced, and read as the type that the schema expects."""
     if isinstance(value, dict):
         return {
-            str(name): _interpolated(item, _below(schema, str(name)), reading, (*path, str(name)))
+            str(name): _interpolated(item, below(schema, str(name)), reading, (*path, str(name)))
             for name, item in value.items()
         }
     if isinstance(value, list):
         return [
-            _interpolated(item, _below(schema, str(index)), reading, (*path, str(index)))
+            _interpolated(item, below(schema, str(index)), reading, (*path, str(index)))
             for index, item in enumerate(value)
         ]
     if not isinstance(value, str):
@@ -274,24 +290,10 @@ def read_as(schema: JsonObject, text: str) -> JsonValue:
     return text
 
 
-def _below(schema: JsonObject, name: str) -> JsonObject:
-    """The schema of one member; an empty schema if the member is not known."""
-    properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
-    other = schema.get("items", schema.get("additionalProperties"))
-    return properties.get(name, other if isinstance(other, Mapping) else {})
-
-
-def member_schema(schema: JsonObject, key: tuple[str, ...]) -> JsonObject:
-    """The schema of the value under a key; an empty schema if the key is not known."""
-    for name in key:
-        schema = _below(schema, name)
-    return schema
-
-
 def _key_of(variable: str, schema: JsonObject) -> tuple[str, ...] | None:
     """``SESTET_AGENT__MULTIAGENT`` → ``("agent", "multiAgent")``; None when there is no such setting."""
     key: list[str] = []
-    for part in variable.removeprefix(_PREFIX).lower().split("__"):
+    for part in variable.removeprefix(PREFIX).lower().split("__"):
         properties = cast("Mapping[str, JsonValue]", schema.get("properties", {}))
         # Below a map with names of the owner's choice (providers), the name is taken as it is, in lower case.
         open_map = isinstance(schema.get("additionalProperties"), Mapping)
@@ -301,16 +303,8 @@ def _key_of(variable: str, schema: JsonObject) -> tuple[str, ...] | None:
         if name is None:
             return None
         key.append(name)
-        schema = _below(schema, name)
+        schema = below(schema, name)
     return tuple(key)
-
-
-def _variables(schema: JsonObject, path: tuple[str, ...] = ()) -> Iterator[str]:
-    for name, member in cast("Mapping[str, JsonObject]", schema.get("properties", {})).items():
-        if "properties" in member:
-            yield from _variables(member, (*path, name))
-        else:
-            yield _PREFIX + "__".join((*path, name)).upper()
 
 
 def put_value(values: dict[str, JsonValue], key: tuple[str, ...], value: JsonValue) -> None:
@@ -330,23 +324,14 @@ def _checked(
     sources: Mapping[tuple[str, ...], str],
 ) -> Settings:
     for problem in find_problems(schema, values):
-        problems.setdefault(problem.path, _elsewhere(problem, schema) or problem.message)
+        problems.setdefault(problem.path, explain_problem(problem, schema, values))
     if problems:
+        # Without other problems, the check of the models reports them.
+        for problem in find_unknown_providers(values):
+            problems.setdefault(problem.path, problem.message)
         first = islice(problems.items(), _MOST_PROBLEMS)
         lines = ((sources.get(path, file), ".".join(path), text) for path, text in first)
         left_out = len(problems) - _MOST_PROBLEMS
         more = [f"{file}: {left_out:,} more problems"] if left_out > 0 else []
         raise ConfigError([*(": ".join(filter(None, line)) for line in lines), *more])
     return build_settings(values)
-
-
-def _elsewhere(problem: Problem, schema: JsonObject) -> str:
-    """The section that has a key of this name, as a message; empty if there is none."""
-    if not problem.is_unknown_name:
-        return ""
-    leaf = problem.path[-1].lower()
-    for section, member in cast("Mapping[str, JsonObject]", schema["properties"]).items():
-        for name in cast("Mapping[str, JsonValue]", member.get("properties", {})):
-            if name.lower() == leaf and problem.path[:-1] != (section,):
-                return f"is not known here; did you mean '{section}.{name}'?"
-    return ""

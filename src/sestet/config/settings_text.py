@@ -44,7 +44,8 @@ def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
     if content is None:
         return {}
     if not isinstance(content, dict):
-        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}"])
+        form = "write it as agent: {provider: offline}"
+        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}; {form}"])
     return cast("dict[str, JsonValue]", content)
 
 

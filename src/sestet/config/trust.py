@@ -5,6 +5,7 @@ choose servers, allow calls and run code, so they are ignored until the person a
 a digest of every path and every byte; the settings and the plug-ins are then read from those same bytes.
 """
 
+import fcntl
 import json
 import os
 import re
@@ -124,11 +125,11 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
 
 def _lies_in(data: Path, directory: Path) -> bool:
     """Whether a fetched folder could have brought the list along. A person's home is no fetched folder."""
-    if not data.resolve().is_relative_to(directory):
-        return False
     try:
+        if not data.resolve().is_relative_to(directory):
+            return False
         return not Path.home().resolve().is_relative_to(directory)
-    except RuntimeError:  # this user has no home directory
+    except RuntimeError:  # a link that leads to itself, or a user without a home directory
         return True
 
 
@@ -256,16 +257,34 @@ def decide(workspace: Workspace, data: Path, *, accepted: bool) -> None:
     if accepted and workspace.problem:
         raise ConfigError([f"{workspace.directory}: {workspace.problem}"])
     decision = Accepted(workspace.digest, accepted, time.time(), _digests(workspace.files))
-    _write(data, {**read_decisions(data), str(workspace.directory): decision})
+    with _changing(data) as decisions:
+        decisions[str(workspace.directory)] = decision
 
 
 def revoke(directory: Path, data: Path) -> bool:
     """Forget the decision on a workspace; False: there was none."""
-    decisions = read_decisions(data)
-    if decisions.pop(str(directory.resolve()), None) is None:
+    if str(directory.resolve()) not in read_decisions(data):
         return False
-    _write(data, decisions)
-    return True
+    with _changing(data) as decisions:
+        return decisions.pop(str(directory.resolve()), None) is not None
+
+
+@contextmanager
+def _changing(data: Path) -> Generator[dict[str, Accepted]]:
+    """The list as it is at this moment, written at the end; another process that changes it waits."""
+    try:
+        data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        # The directory is locked, since the list itself is replaced by another file.
+        lock = os.open(data, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unwritable(data, error) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        decisions = read_decisions(data)
+        yield decisions
+        _write(data, decisions)
+    finally:
+        os.close(lock)
 
 
 def _write(data: Path, decisions: Mapping[str, Accepted]) -> None:
@@ -274,7 +293,11 @@ def _write(data: Path, decisions: Mapping[str, Accepted]) -> None:
     try:
         replace_file(data / STORE, text)
     except OSError as error:
-        raise ConfigError([f"{data / STORE}: cannot be written: {error}"]) from error
+        raise _unwritable(data, error) from error
+
+
+def _unwritable(data: Path, error: OSError) -> ConfigError:
+    return ConfigError([f"{data / STORE}: cannot be written: {error}"])
 
 
 def replace_file(file: Path, text: str, mode: int = 0o600) -> None:

@@ -7,6 +7,10 @@ from sestet.core.record import Record
 
 #: The protocols that a provider can speak. Each is also the id of the vendor that defined it.
 ProviderType: TypeAlias = Literal["openai", "anthropic", "google"]
+#: The provider id of the built-in model. It needs no entry under `providers`.
+OFFLINE = "offline"
+#: The provider id of models that run in this process, from files on this machine. It needs no entry either.
+LOCAL = "local"
 
 
 class Vendor(Record):

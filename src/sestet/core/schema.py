@@ -47,6 +47,8 @@ class Problem(Record):
     message: str
     #: The object has no member of this name.
     is_unknown_name: bool = False
+    #: The value is of another type than the schema wants.
+    is_wrong_type: bool = False
 
     @property
     def where(self) -> str:
@@ -182,7 +184,7 @@ def find_problems(schema: JsonObject, value: object, path: tuple[str, ...] = ())
         expected = kind if isinstance(kind, str) else " or ".join(kind)
         # The value may be a secret in the wrong form, so only its type is shown.
         shown = type(value).__name__ if _holds_secret(schema) else _show(value)
-        return [Problem(path, f"expected {expected}, got {shown}")]
+        return [Problem(path, f"expected {expected}, got {shown}", is_wrong_type=True)]
     choices = cast("Sequence[JsonValue]", schema.get("enum", ()))
     if choices and not _is_among(value, choices):
         shown, near = ", ".join(map(str, choices)), suggest(str(value), map(str, choices))
@@ -249,12 +251,12 @@ def is_of_type(value: object, name: str | Sequence[str]) -> bool:
     return isinstance(value, _PYTHON_TYPES.get(name, ())) and (type(value) is not float or isfinite(value))
 
 
-def suggest(word: str, known: Iterable[str]) -> str:
+def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """``; did you mean 'x'?`` when something known is near, else nothing."""
     from difflib import get_close_matches
 
     candidates = {name.lower(): name for name in known}
-    near = get_close_matches(word.lower(), list(candidates), n=1, cutoff=0.6)
+    near = get_close_matches(word.lower(), list(candidates), n=1, cutoff=cutoff)
     return f"; did you mean {candidates[near[0]]!r}?" if near else ""
 
 

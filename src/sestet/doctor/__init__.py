@@ -1,5 +1,6 @@
 """The doctor: checks of the whole set-up, as data that a command or a page shows."""
 
+from itertools import chain
 from pathlib import Path
 
 from sestet.core.masking import mask_addresses
@@ -15,26 +16,38 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
     ``probe``: ask a vendor's model too, which costs money.
     """
     about_settings, settings = assistant.check_settings(file)
+    about_data, is_readable = _check_data()
     checks = [
         machine.check_python(),
         machine.check_sqlite(),
-        machine.check_data_directory(),
-        database.check_database(),
-        *database.check_locks(),
-        *database.check_turns(),
-        *database.check_forgetting(),
-        *database.check_library(),
+        *about_data,
         *about_settings,
         *([assistant.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
         *(await servers.check_servers(settings, probe=probe) if settings else ()),
         *(await servers.check_prices(settings) if settings else ()),
-        *((assistant.check_embedding(settings),) if settings else ()),
-        *(database.check_graph(settings) if settings else ()),
-        *(database.check_memory(settings) if settings else ()),
+        *((assistant.check_embedding(settings, is_readable=is_readable),) if settings else ()),
+        *(database.check_graph(settings) if settings and is_readable else ()),
+        *(database.check_memory(settings) if settings and is_readable else ()),
         assistant.check_router(),
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
     shown = (check._replace(detail=mask_addresses(check.detail)) for check in checks)
     return list(dict.fromkeys(shown))
+
+
+def _check_data() -> tuple[list[Check], bool]:
+    """The checks of the stored data, and whether there is more to read.
+
+    Nothing more is read from a directory that cannot be used, or from a file that another process has locked:
+    each further look would wait for the lock again.
+    """
+    directory = machine.check_data_directory()
+    if directory.status == "problem":
+        return [directory], False
+    stored = database.check_database()
+    if stored.status == "warning":
+        return [directory, stored], False
+    more = (database.check_locks, database.check_turns, database.check_forgetting, database.check_library)
+    return [directory, stored, *chain.from_iterable(check() for check in more)], True

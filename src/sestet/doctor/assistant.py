@@ -127,8 +127,11 @@ def check_web_search(settings: Settings) -> Check:
     return Check("web search", "ok", "switched off", "if you want it: set search.url to a SearXNG endpoint")
 
 
-def check_embedding(settings: Settings) -> Check:
-    """Embeds one word, so that a key or a server that does not work is seen here first."""
+def check_embedding(settings: Settings, *, is_readable: bool) -> Check:
+    """Embeds one word, so that a key or a server that does not work is seen here first.
+
+    ``is_readable``: whether the database can say how much is embedded.
+    """
     try:
         embedder = choose_embedder(settings.embedding)
     except ConfigError as error:
@@ -141,7 +144,7 @@ def check_embedding(settings: Settings) -> Check:
     except EmbeddingError as error:
         return Check(_EMBEDDING, "problem", str(error), "until then, passages are found by their words alone")
     detail = f"{settings.embedding.provider}: {embedder.space}, {len(vector) // 4} dimensions"
-    return Check(_EMBEDDING, "ok", f"{detail}; {_embedded(embedder)}")
+    return Check(_EMBEDDING, "ok", f"{detail}; {_embedded(embedder)}" if is_readable else detail)
 
 
 def _embedded(embedder: Embedder) -> str:

@@ -8,6 +8,8 @@ from sestet.core.errors import StorageError
 from sestet.storage.database import FILE_NAME, Database
 
 Status: TypeAlias = Literal["ok", "warning", "problem"]
+#: Seconds that the doctor waits for a lock of another process.
+PATIENCE = 3.0
 _Found = TypeVar("_Found")
 
 
@@ -28,7 +30,7 @@ def read_database(read: Callable[[Database], _Found], *, absent: _Found, unreada
     if not path.exists():
         return absent
     try:
-        database = Database(path)
+        database = Database(path, patience=PATIENCE)
     except StorageError:
         return unreadable
     try:

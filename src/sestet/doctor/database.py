@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sestet.config import Settings, data_directory
 from sestet.core.errors import BusyError, StorageError
-from sestet.doctor.check import Check, read_database
+from sestet.doctor.check import PATIENCE, Check, read_database
 from sestet.services.forgetting import UNWIPED
 from sestet.storage.damage import find_damage
 from sestet.storage.database import FILE_NAME, Database
@@ -28,11 +28,12 @@ _REFUSED = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPE
 
 
 def check_database() -> Check:
+    """The state of the file; a warning when another process has locked it."""
     path = data_directory() / FILE_NAME
     if not path.exists():
         return Check(_DATABASE, "ok", "made by the first conversation")
     try:
-        database = Database(path)
+        database = Database(path, patience=PATIENCE)
     except BusyError as error:
         return _locked(error)
     except StorageError as error:

@@ -8,9 +8,13 @@ import tempfile
 from importlib import metadata
 
 from sestet.config import data_directory
+from sestet.core.errors import ConfigError
 from sestet.doctor.check import Check
 
 _OLDEST_SQLITE = (3, 37, 0)
+_DATA = "data"
+#: Written as a trial: a full disk takes an empty file.
+_TRIAL_BYTES = 8_192
 _ELSEWHERE = "change its owner or rights, or choose another directory with SESTET_HOME"
 
 
@@ -36,19 +40,27 @@ def check_sqlite() -> Check:
 
 
 def check_data_directory() -> Check:
-    path = data_directory()
-    if path.is_dir():
-        try:
-            tempfile.TemporaryFile(dir=path).close()
-        except OSError as error:
-            return Check("data", "problem", f"{path} cannot be written to: {error.strerror}", _ELSEWHERE)
-        return Check("data", "ok", str(path))
-    if path.exists():
-        return Check("data", "problem", f"{path} is not a directory", _ELSEWHERE)
-    parent = next(parent for parent in path.parents if parent.exists())
-    if not os.access(parent, os.W_OK | os.X_OK):
-        return Check("data", "problem", f"{path} cannot be made: {parent} is not writable", _ELSEWHERE)
-    return Check("data", "ok", f"{path}, made by the first conversation")
+    """Whether the data directory can be written, or made: tried, since rights alone do not tell it."""
+    try:
+        path = data_directory()
+    except ConfigError as error:
+        return Check(_DATA, "problem", str(error), "set SESTET_HOME to a directory of yours")
+    try:
+        place = path.resolve()
+        if place.is_dir():
+            with tempfile.TemporaryFile(dir=place) as stream:
+                stream.write(bytes(_TRIAL_BYTES))
+            return Check(_DATA, "ok", str(path))
+        if place.exists():
+            way_out = "move that file away, or choose another directory with SESTET_HOME"
+            return Check(_DATA, "problem", f"{path} is not a directory", way_out)
+        parent = next(parent for parent in place.parents if parent.exists())
+        os.rmdir(tempfile.mkdtemp(dir=parent))
+    except OSError as error:
+        return Check(_DATA, "problem", f"{path} cannot be used: {error.strerror}", _ELSEWHERE)
+    except RuntimeError:  # what pathlib raises for a link that leads to itself
+        return Check(_DATA, "problem", f"{path} is a link that leads to itself", _ELSEWHERE)
+    return Check(_DATA, "ok", f"{path}, made by the first conversation")
 
 
 def check_extras() -> list[Check]:

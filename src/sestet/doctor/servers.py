@@ -65,10 +65,10 @@ async def check_servers(settings: Settings, *, probe: bool) -> list[Check]:
 
 
 async def check_prices(settings: Settings) -> list[Check]:
-    """Whether a limit of dollars holds: it cannot count calls whose price is unknown."""
+    """Whether the limits in dollars hold: they cannot count calls whose price is unknown."""
     limits = settings.limits
-    set_limits = {"limits.dollars": limits.dollars, "limits.dollarsPerDay": limits.dollars_per_day}
-    names = " and ".join(name for name, dollars in set_limits.items() if dollars)
+    in_dollars = {"limits.dollars": limits.dollars, "limits.dollarsPerDay": limits.dollars_per_day}
+    names = " and ".join(name for name, dollars in in_dollars.items() if dollars)
     if not names:
         return []
     named = dict.fromkeys((each.provider, each.model) for each in named_models(settings))
@@ -87,8 +87,8 @@ async def _check_price(model: VendorModel, limits: str) -> Check:
     except ModelError as error:
         return Check(_PRICE, "problem", str(error), "docs/models.md explains each failure")
     if known:
-        return Check(_PRICE, "ok", f"holds for {model.name}: {limits}")
-    detail = f"does not hold for {model.name}, whose price is unknown: {limits}"
+        return Check(_PRICE, "ok", f"the price of {model.name} is known, so it counts towards {limits}")
+    detail = f"the price of {model.name} is unknown, so its calls do not count towards {limits}"
     way_out = "set its price (docs/limit-your-spending.md), or limits.tokens, which holds for every model"
     return Check(_PRICE, "warning", detail, way_out)
 

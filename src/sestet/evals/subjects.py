@@ -9,6 +9,7 @@ from sestet.agents import default_specs, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree
 from sestet.assembly import prompt_profile
 from sestet.config import Settings
+from sestet.config.vendors import OFFLINE
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError
 from sestet.core.record import replace
@@ -16,7 +17,6 @@ from sestet.core.tool import Tool
 from sestet.evals.runs import Subject
 from sestet.evals.sets import digest
 from sestet.models.choice import check_models
-from sestet.models.provider import OFFLINE
 from sestet.models.router import Router, open_router
 from sestet.models.router.weights import FILE
 

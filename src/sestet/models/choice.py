@@ -7,6 +7,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from sestet.config import Settings
+from sestet.config.vendors import LOCAL, OFFLINE
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
@@ -16,10 +17,8 @@ from sestet.models.files.catalogue import catalogue, model_file
 from sestet.models.metered import GuardedModel
 from sestet.models.offline import OfflineModel
 from sestet.models.provider import (
-    LOCAL,
     LOCAL_INSTALL,
     LOCAL_PACKAGE,
-    OFFLINE,
     NamedModel,
     is_installed,
     vendor_problems,

@@ -7,12 +7,13 @@ from threading import Event, Lock
 from typing import cast
 
 from sestet.config.settings import LocalSettings
+from sestet.config.vendors import LOCAL
 from sestet.core.errors import ModelError
 from sestet.core.message import AssistantMessage, Message
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.models.llama import Engine, LlamaEngine
-from sestet.models.provider import LOCAL, LOCAL_INSTALL
+from sestet.models.provider import LOCAL_INSTALL
 
 
 class LocalModel:

@@ -5,16 +5,12 @@ from importlib.util import find_spec
 from urllib.parse import urlsplit
 
 from sestet.config.settings import ProviderSettings, Secret, Settings
-from sestet.config.vendors import VENDORS, Vendor
+from sestet.config.vendors import OFFLINE, VENDORS, Vendor
 from sestet.core.masking import mask_address, mask_addresses, secrets_in
 from sestet.core.record import Record
 from sestet.core.schema import suggest
 
-#: The provider id of the built-in model. It needs no entry under `providers`.
-OFFLINE = "offline"
-#: The provider id of models that run in this process, from files on this machine. It needs no entry either.
-LOCAL = "local"
-#: The package that runs these models, and how to install it.
+#: The package that runs models in this process, and how to install it.
 LOCAL_PACKAGE = "xllamacpp"
 LOCAL_INSTALL = "pip install '.[local]' in the clone"
 

@@ -135,11 +135,13 @@ class Server(NamedTuple):
     #: ``http://127.0.0.1:11434``
     root: str
     models: tuple[ServedModel, ...]
+    #: Where its protocol begins, if not at ``/v1`` below the root.
+    base: str = ""
 
     @property
     def base_url(self) -> str:
         """The address for a provider's ``baseUrl``."""
-        return f"{self.root}/v1"
+        return self.base or f"{self.root}/v1"
 
     def find(self, name: str) -> ServedModel | None:
         """The model with this name; Ollama's ``:latest`` may be left out."""

@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 from sestet.config import Loaded, ProviderSettings, data_directory, load_settings
 from sestet.config.load import first_set
-from sestet.config.vendors import VENDORS
+from sestet.config.settings import Secret
+from sestet.config.vendors import LOCAL, OFFLINE, VENDORS, Vendor
 from sestet.core.errors import ConfigError, PersonError
 from sestet.core.masking import mask_address
 from sestet.core.schema import JsonValue, suggest
 from sestet.models.files.catalogue import catalogue, model_file, own_files
-from sestet.models.provider import LOCAL, LOCAL_PACKAGE, OFFLINE, install_command, is_installed
-from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, look_at, usual_places
+from sestet.models.provider import LOCAL_PACKAGE, install_command, is_installed
+from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, usual_places
+from sestet.setup.server_address import find_server
 
 #: A file of this name in the data directory says that the person has been asked once.
 MARK = "setup-offered"
@@ -63,13 +65,18 @@ class Choice(NamedTuple):
 
 
 def find_choices(
-    places: Iterable[str] | None = None, providers: Mapping[str, ProviderSettings] | None = None
+    places: Iterable[str] | None = None,
+    providers: Mapping[str, ProviderSettings] | None = None,
+    key: str = "",
 ) -> list[Choice]:
-    """Every choice, the free ones first. ``providers`` are those that the settings have already."""
+    """Every choice, the free ones first. ``providers`` are those that the settings have already.
+
+    ``places`` are looked at instead of the usual ports; ``key`` is what their servers want.
+    """
     known = providers or {}
-    servers = find_servers(usual_places()) if places is None else _servers_at(places)
+    servers = find_servers(usual_places()) if places is None else [find_server(each, key) for each in places]
     return [
-        *_of_servers(servers, known),
+        *server_choices(servers, known, key),
         *_of_keys(known),
         *_in_process(),
         Choice(OFFLINE, "", "built in", "no model: knows requests by their words"),
@@ -77,12 +84,9 @@ def find_choices(
     ]
 
 
-def _servers_at(places: Iterable[str]) -> list[Server]:
-    """The servers at these addresses; an error names those that do not answer."""
-    found = {place: look_at(place) for place in places}
-    if missing := [place for place, server in found.items() if server is None]:
-        raise PersonError(f"no model server answers at {', '.join(missing)}: is it running?")
-    return [server for server in found.values() if server is not None]
+def known_variables() -> list[str]:
+    """The environment variables in which a key is looked for."""
+    return [variable for vendor in VENDORS.values() for variable in vendor.variables]
 
 
 def choose(choices: Sequence[Choice], wanted: str, model: str = "") -> Choice:
@@ -104,12 +108,16 @@ def _find(choices: Sequence[Choice], wanted: str) -> Choice | None:
     return next((choice for choice in choices if wanted in (choice.id, choice.provider)), None)
 
 
-def _of_servers(servers: Iterable[Server], known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
+def server_choices(
+    servers: Iterable[Server], known: Mapping[str, ProviderSettings], key: str = ""
+) -> Iterator[Choice]:
+    """The models of servers; ``key`` is written into the settings with them."""
     taken: list[str] = []
     for server in servers:
         entry = {"baseUrl": server.base_url}
         provider = _provider_id(server.kind.id, entry, known, taken)
         taken.append(provider)
+        entry |= {"apiKey": Secret(key)} if key else {}
         # A loaded model answers at once, so it comes first; a model that cannot call tools comes last.
         ranked = sorted(server.models, key=lambda model: (model.tools is False, not model.loaded))
         place = f"{server.kind.name} at {mask_address(server.root).partition('://')[2]}"
@@ -128,23 +136,46 @@ def _note(model: ServedModel) -> str:
 
 def _of_keys(known: Mapping[str, ProviderSettings]) -> Iterator[Choice]:
     for vendor_id, vendor in VENDORS.items():
-        variable = first_set(vendor.variables)
-        if not variable:
-            continue
-        entry = {"type": vendor.type} if vendor.type != "openai" else {}
-        # The vendor of a protocol is reached at the address of the protocol.
-        entry |= {"baseUrl": vendor.url} if vendor_id != vendor.type else {}
-        provider = _provider_id(vendor_id, entry, known, ())
-        note = f"key in {variable}"
-        if not is_installed(vendor.package):
-            note += f"; needs {install_command(vendor)}"
-        entry["apiKey"] = f"${{{variable}}}"
-        yield Choice(provider, vendor.model, vendor.name, note, entry, open=True)
+        if variable := first_set(vendor.variables):
+            yield vendor_choice(vendor_id, known, f"${{{variable}}}", f"key in {variable}")
+
+
+def vendor_choice(
+    vendor_id: str, known: Mapping[str, ProviderSettings], api_key: str, note: str = ""
+) -> Choice:
+    """The suggested model of a vendor, with this key or ``${VARIABLE}``."""
+    vendor = VENDORS[vendor_id]
+    entry = {"type": vendor.type} if vendor.type != "openai" else {}
+    # The vendor of a protocol is reached at the address of the protocol.
+    entry |= {"baseUrl": vendor.url} if vendor_id != vendor.type else {}
+    provider = _provider_id(vendor_id, entry, known, ())
+    entry["apiKey"] = Secret(api_key)
+    note = "; ".join(filter(None, (note, missing_package(vendor))))
+    return Choice(provider, vendor.model, vendor.name, note, entry, open=True)
+
+
+def missing_package(vendor: Vendor) -> str:
+    """What has to be installed for a vendor; empty when it is there."""
+    return "" if is_installed(vendor.package) else f"needs {install_command(vendor)}"
+
+
+def why_no_key(text: str) -> str:
+    """Why a text that the person gave is no key; empty when it may be one. The text is not repeated."""
+    if "${" in text:
+        return "That is the name of a variable; write the key itself."
+    if not text.isascii() or not text.isprintable() or " " in text:
+        return "It has characters that no key has. Was more than the key copied?"
+    return ""
+
+
+def can_run_local() -> bool:
+    """Whether the package is installed that runs models inside this program."""
+    return is_installed(LOCAL_PACKAGE)
 
 
 def _in_process() -> Iterator[Choice]:
     """The models that run inside this program: its extra is installed, and their files are here."""
-    if is_installed(LOCAL_PACKAGE):
+    if can_run_local():
         here = [name for name in catalogue() if model_file(name).is_file()]
         for name in (*here, *(file.stem for file in own_files())):
             yield Choice(LOCAL, name, "in this program", "a small model, without a server")
@@ -152,7 +183,7 @@ def _in_process() -> Iterator[Choice]:
 
 def _to_fetch() -> Iterator[Choice]:
     """The model to fetch, when none is here yet that runs inside this program."""
-    if is_installed(LOCAL_PACKAGE) and not any(_in_process()):
+    if can_run_local() and not any(_in_process()):
         first = next(iter(catalogue().values()))
         note = f"a small model, without a server; {first.bytes / 10**9:.1f} GB to fetch"
         yield Choice(LOCAL, first.name, "in this program", note, absent=True)
@@ -176,6 +207,15 @@ def known_providers(file: Path) -> dict[str, ProviderSettings]:
         return dict(load_settings(file).settings.providers) if file.exists() else {}
     except ConfigError:
         return {}
+
+
+def is_in_force(file: Path, choice: Choice) -> bool:
+    """Whether the settings name this model already; a file that cannot be read names none."""
+    try:
+        agent = load_settings(file if file.exists() else None).settings.agent
+    except ConfigError:
+        return False
+    return (agent.provider, agent.model) == (choice.provider, choice.model)
 
 
 def is_offer_due(loaded: Loaded) -> bool:

@@ -26,6 +26,8 @@ from sestet.core.event import (
 from sestet.core.model import Usage
 from sestet.core.record import replace
 from sestet.models.choice import check_models
+from sestet.models.model_list import list_models
+from sestet.models.provider import Endpoint
 from sestet.models.servers import ENOUGH_CONTEXT, Server, look_at
 from sestet.setup.choices import Choice
 
@@ -114,7 +116,7 @@ async def attempt(file: Path, choice: Choice, run_turn: RunTurn = run_quietly) -
     if not choice.model and not _model_is_set(file):
         del changes["agent", "model"]
     try:
-        loaded = _loaded_with(file, changes)
+        loaded = settings_with(file, changes)
         check_models(loaded.settings)
         _require_effect(choice, loaded)
         trial = await _try_out(loaded.settings, choice, run_turn)
@@ -132,16 +134,19 @@ def _model_is_set(file: Path) -> bool:
         return True
 
 
-def _loaded_with(file: Path, changes: Changes) -> Loaded:
-    """The settings as they would be after these changes; the file itself stays as it is."""
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    with tempfile.TemporaryDirectory() as directory:
-        copy = Path(directory) / file.name
-        copy.write_text(edited(text, changes, str(file)), encoding="utf-8")
-        try:
-            return load_settings(copy)
-        except ConfigError as error:
-            raise ConfigError([problem.replace(str(copy), str(file)) for problem in error.problems]) from None
+def settings_with(file: Path, changes: Changes) -> Loaded:
+    """The settings as they would be after these changes; nothing is written, since they may hold a key."""
+    try:
+        text = file.read_bytes().decode("utf-8") if file.exists() else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{file}: cannot be read: {error}"]) from error
+    return load_settings(file, content=edited(text, changes, str(file)).encode())
+
+
+def models_of(file: Path, choice: Choice) -> list[str]:
+    """The models that the provider of a choice offers, asked with the settings as they would be."""
+    provider = settings_with(file, choice.changes()).settings.providers[choice.provider]
+    return list_models(Endpoint(choice.provider, choice.model, provider))
 
 
 def _require_effect(choice: Choice, loaded: Loaded) -> None:
@@ -167,7 +172,9 @@ async def _try_out(settings: Settings, choice: Choice, run_turn: RunTurn) -> Tri
                 events = await run_turn(opened)
     if isinstance(events[-1], TurnCancelled):
         return STOPPED._replace(events=events)
-    return await asyncio.to_thread(_judged, choice, events, flat=not settings.agent.multi_agent)
+    provider = settings.providers.get(choice.provider)
+    key = provider.api_key if provider else ""
+    return await asyncio.to_thread(_judged, choice, key, events, flat=not settings.agent.multi_agent)
 
 
 def _for_a_trial(settings: Settings) -> Settings:
@@ -181,8 +188,8 @@ def _for_a_trial(settings: Settings) -> Settings:
     )
 
 
-def _judged(choice: Choice, events: Sequence[Event], *, flat: bool) -> Trial:
-    server = look_at(choice.server.root) if choice.server else None
+def _judged(choice: Choice, key: str, events: Sequence[Event], *, flat: bool) -> Trial:
+    server = look_at(choice.server.root, key) if choice.server else None
     context = server.context_of(choice.model) if server else None
     too_small = _too_small(server, choice.model)
     problem = _problem(events, flat=flat)

@@ -59,16 +59,20 @@ class Database:
     which costs far less than handing it to another thread.
     """
 
-    def __init__(self, path: Path, *, power: bool = False) -> None:
-        """``power``: every commit survives a power cut, not only a killed process."""
+    def __init__(self, path: Path, *, power: bool = False, patience: float | None = None) -> None:
+        """``power``: every commit survives a power cut, not only a killed process.
+
+        ``patience``: wait fewer seconds than usual for a lock of another process.
+        """
         # Resolved, so that every link to the database leads to the same lock file beside it.
         self.path = path = _resolved(path)
         self._power = power
         self._waits_long = False
+        self._patience = _BUSY_SECONDS if patience is None else min(patience, _BUSY_SECONDS)
         with storage_errors(path):
             make_private(path)
             require_own(path)
-            self.connection = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
+            self.connection = sqlite3.connect(path, timeout=self._patience, isolation_level=None)
             try:
                 path.chmod(0o600)
                 self._use_write_ahead_log()
@@ -117,7 +121,7 @@ class Database:
     @contextmanager
     def _waiting(self) -> Generator[None]:
         """Statements inside wait longer for a lock: long where nothing else stands still meanwhile."""
-        self._set_busy_timeout(_DECISION_MILLISECONDS if _in_event_loop() else int(_BUSY_SECONDS * 1000))
+        self._set_busy_timeout(_DECISION_MILLISECONDS if _in_event_loop() else int(self._patience * 1000))
         self._waits_long = True
         try:
             yield
@@ -149,7 +153,7 @@ class Database:
 
     def _use_write_ahead_log(self) -> None:
         """Retry while the file is locked: SQLite does not wait by itself for this statement."""
-        give_up = time.monotonic() + _BUSY_SECONDS
+        give_up = time.monotonic() + self._patience
         while True:
             try:
                 self.connection.execute("PRAGMA journal_mode = WAL")
