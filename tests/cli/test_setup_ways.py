@@ -132,6 +132,7 @@ def test_a_vendor_that_cannot_be_reached_is_said_and_a_name_can_be_given_all_the
     with home.terminal("setup", extra=extra) as terminal:
         type_key(terminal)
         terminal.expect("cannot be reached")
+        terminal.expect("The list is not known: write the name of one.")
         terminal.expect(f"Which? Enter: gpt-4.1-mini {PROMPT}")
         terminal.say("0")
         terminal.expect("You can choose:")

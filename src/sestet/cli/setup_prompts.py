@@ -94,5 +94,7 @@ def _print_page(
 
 
 def _hint(number: int, size: int) -> str:
+    if not number:
+        return f"The list is not known: write the name of one. {BACK} goes back."
     pages = f"{_NEXT} {_PREVIOUS} turn the page; " if number > size else ""
     return f"Number, name, or part of a name to look for; {pages}{BACK} goes back."
