@@ -15,6 +15,7 @@ from sestet.core.event import DollarLimit, Event, OutcomeKind, Stamp, TextStream
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Message, ToolCall
 from sestet.core.model import Usage
+from sestet.core.preview import Changes
 from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
@@ -388,3 +389,5 @@ class ToolStep(NamedTuple):
     run: AgentRun
     tool: Tool
     call: ToolCall
+    #: What the call would change, if its tool can tell that.
+    changes: Changes | None = None
