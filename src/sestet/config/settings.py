@@ -157,6 +157,16 @@ class PolicySettings(_Section):
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 
+class WorkspaceSettings(_Section):
+    """Where agents work."""
+
+    roots: Annotated[
+        tuple[str, ...],
+        "Directories whose files agents may read and change; a relative path starts at the first; "
+        "empty: the working directory",
+    ] = ()
+
+
 class StorageSettings(_Section):
     """The database file."""
 
@@ -257,6 +267,7 @@ class Settings(_Section):
     local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     policy: PolicySettings = PolicySettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
     storage: StorageSettings = StorageSettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
