@@ -188,7 +188,9 @@ def test_a_link_that_is_swapped_during_the_call_leads_nowhere(
     racer.start()
     made = 0
     try:
-        for tries in range(25):
+        # At least one call must get through, or nothing was tried.
+        while tries < 25 or (not made and tries < 5_000):
+            tries += 1
             with suppress(ToolError):
                 world.make(wish, f"t{tries}")
                 made += 1
@@ -199,8 +201,7 @@ def test_a_link_that_is_swapped_during_the_call_leads_nowhere(
         stop.set()
         racer.join()
 
-    assert tries == 24
-    assert made, "no call succeeded at all, so nothing was tried"
+    assert made
     assert tree(outside) == before
     for name, (_, _, content) in world.tree().items():
         assert b"the secret" not in content, name
