@@ -1,0 +1,144 @@
+"""The process that starts commands: small and single-threaded, so that it can fork, and apart from Sestet.
+
+Sestet sends a plan, then requests over one socket; the launcher answers with the end of each command. If the
+socket closes, whatever the reason, the launcher ends, and the kernel ends everything in its namespace.
+
+    Sestet ── launcher ── keeper (one for each command) ── command
+"""
+
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+from contextlib import suppress
+from typing import Any, cast
+
+from sestet.core.record import convert
+from sestet.services.sandbox.keeper import keep
+from sestet.services.sandbox.kernel import (
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWPID,
+    CLONE_NEWUSER,
+    CLONE_NEWUTS,
+    PR_SET_PDEATHSIG,
+    prctl,
+    unshare,
+)
+from sestet.services.sandbox.mounts import build_view
+from sestet.services.sandbox.plan import Plan
+from sestet.services.sandbox.syscall_filter import build_filter
+
+MOST_BYTES = 200_000
+_SET_INTERFACE_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
+
+
+class Launcher:
+    """Starts commands as they are requested, and reports how each ended."""
+
+    def __init__(self, channel: socket.socket, plan: Plan) -> None:
+        self._channel = channel
+        self._plan = plan
+        self._filter = build_filter(sockets=plan.network or plan.isolation != "none")
+        #: The end of a pipe → the command whose keeper holds the other end, and that keeper.
+        self._running: dict[int, tuple[int, int]] = {}
+
+    def serve(self) -> None:
+        """Until Sestet closes the channel."""
+        while True:
+            ready, _, _ = select.select([self._channel.fileno(), *self._running], [], [])
+            for descriptor in ready:
+                if descriptor != self._channel.fileno():
+                    self._report(descriptor)
+                elif not self._answer():
+                    return
+
+    def _answer(self) -> bool:
+        message, descriptors, _, _ = socket.recv_fds(self._channel, MOST_BYTES, 8)
+        if not message:
+            return False
+        # Any: the request is checked by the types of `keep`, and Sestet alone can send one.
+        request = cast("dict[str, Any]", json.loads(message))
+        if "signal" in request:
+            for number, keeper in self._running.values():
+                if number == request["id"]:
+                    os.kill(keeper, request["signal"])
+            return True
+        reader, writer = os.pipe()
+        keeper = os.fork()
+        if not keeper:
+            self._channel.close()
+            os.close(reader)
+            keep(self._plan, self._filter, request, descriptors, writer)
+        for descriptor in (writer, *descriptors):
+            os.close(descriptor)
+        self._running[reader] = (request["id"], keeper)
+        return True
+
+    def _report(self, reader: int) -> None:
+        """Tell how a command ended; nothing in the pipe: its keeper was killed."""
+        number, keeper = self._running.pop(reader)
+        ended = os.read(reader, MOST_BYTES)
+        os.close(reader)
+        os.waitpid(keeper, 0)
+        with suppress(OSError):
+            self._channel.send(json.dumps({"id": number, **json.loads(ended or "{}")}).encode())
+
+
+def main() -> None:
+    """Read the plan, build the namespaces that it asks for, and serve."""
+    channel = socket.socket(fileno=int(sys.argv[1]))
+    os.set_inheritable(channel.fileno(), False)
+    plan = convert(json.loads(channel.recv(MOST_BYTES)), Plan)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        if plan.isolation == "own":
+            _isolate(plan)
+        launcher = Launcher(channel, plan)
+        channel.send(json.dumps({"ready": True}).encode())
+    except OSError as error:
+        channel.send(json.dumps({"ready": False, "why": str(error)}).encode())
+        return
+    launcher.serve()
+
+
+def _isolate(plan: Plan) -> None:
+    """Go on in namespaces of our own, as their first process."""
+    user, group = os.getuid(), os.getgid()
+    flags = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS
+    unshare(flags | (0 if plan.network else CLONE_NEWNET) | (CLONE_NEWUSER if user else 0))
+    if user:
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    if not plan.network:
+        _switch_loopback_on()
+    build_view(plan)
+    # Last: the next child is the first process of this namespace.
+    unshare(CLONE_NEWPID)
+    child = os.fork()
+    if child:
+        # Only the child is in the new process namespace.
+        os.close(int(sys.argv[1]))
+        os.waitpid(child, 0)
+        os._exit(0)
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _switch_loopback_on() -> None:
+    """Tests that start a server reach it; nothing else is reachable in this namespace."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_INTERFACE_FLAGS, struct.pack("16sH14x", b"lo", _UP_AND_RUNNING))
+
+
+if __name__ == "__main__":
+    main()
