@@ -2,7 +2,8 @@
 
 import pytest
 
-from sestet.services.commands.command_line import Word, read_command_line
+from sestet.services.commands.command_line import read_command_line
+from sestet.services.commands.shell_words import Word
 
 
 def names(text: str) -> list[str]:
