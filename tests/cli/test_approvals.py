@@ -187,7 +187,7 @@ def test_a_turn_with_several_questions_waits_for_all_of_them(obey: Call) -> None
         ),
         (("approve", ""), 1, "the question '' does not exist"),
         (("approve", "x", "--scope", "sometimes"), 2, "'sometimes' is not one of"),
-        (("revoke", "first"), 2, "'first' is not a valid int"),
+        (("revoke", "first"), 2, "'first' is not a whole number"),
         (("aprove", "x"), 2, "Did you mean 'approve'"),
     ],
 )

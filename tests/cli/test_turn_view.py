@@ -71,7 +71,7 @@ async def test_a_model_that_is_asked_again_or_replaced_is_told_with_the_reason(c
         console.print(line.text)
     assert isinstance(console.file, io.StringIO)
     assert read_screen(console.file.getvalue()) == [
-        "orchestrator asks a/1 again in 7 s: Slow down.",
+        "orchestrator asks a/1 again in 7 seconds: Slow down.",
         "orchestrator asks a/1 again: Slow down.",
         "orchestrator asks b/2 instead of a/1: Slow down.",
     ]

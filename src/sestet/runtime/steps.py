@@ -13,6 +13,7 @@ from sestet.core.label import card_label, error_label
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
+from sestet.core.words import duration
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     Refusal,
@@ -247,7 +248,7 @@ class Steps:
                     return await ask_remote(parent, run, transfer, self._gatekeeper)
                 return await self.work(run)
         except TimeoutError:
-            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {limit:g} seconds")
+            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {duration(limit)}")
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if run.delegation_id not in turn.stopped or task is None:

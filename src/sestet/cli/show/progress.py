@@ -28,6 +28,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.message import ToolCall
+from sestet.core.words import duration
 from sestet.runtime.reply_text import rejection
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
 def _next_call(event: ModelRetried) -> str:
     if event.next_model != event.model:
         return f"asks {event.next_model} instead of {event.model}"
-    return f"asks {event.model} again" + (f" in {event.wait:.0f} s" if event.wait >= 1 else "")
+    return f"asks {event.model} again" + (f" in {duration(round(event.wait))}" if event.wait >= 1 else "")
 
 
 def _finished_line(event: ToolFinished) -> Line | None:

@@ -13,6 +13,7 @@ from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.console import align, print_line, written_time
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import SLOT, Tool
+from sestet.core.words import duration
 from sestet.services.approvals import Grant, Question, arguments_of, sources_of, targets_of
 
 _BAR, _CONTINUED = "  │ ", "  ┊ "
@@ -21,6 +22,8 @@ _NARROWEST = 20
 _MOST_LINES = 24
 _MOST_CHARACTERS = 2_000
 _WIDTH = 80
+#: The units of an age, in seconds: a day, an hour, a minute.
+_UNITS = (86_400, 3_600, 60)
 
 
 class Fact(NamedTuple):
@@ -188,9 +191,7 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
 
 
 def age(at: float) -> str:
-    """``3 min ago``"""
+    """``3 minutes ago``"""
     seconds = max(0, int(time.time() - at))
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{seconds // unit} {name} ago"
-    return "just now"
+    unit = next((unit for unit in _UNITS if seconds >= unit), 0)
+    return f"{duration(seconds // unit * unit)} ago" if unit else "just now"
