@@ -71,7 +71,7 @@ async def test_a_model_that_is_asked_again_or_replaced_is_told_with_the_reason(c
         console.print(line.text)
     assert isinstance(console.file, io.StringIO)
     assert read_screen(console.file.getvalue()) == [
-        "orchestrator asks a/1 again in 7 s: Slow down.",
+        "orchestrator asks a/1 again in 7 seconds: Slow down.",
         "orchestrator asks a/1 again: Slow down.",
         "orchestrator asks b/2 instead of a/1: Slow down.",
     ]
@@ -127,7 +127,7 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
         '  operator · fs_read path="gone file.txt"',
         "  operator · fs_read failed: 'gone file.txt' does not exist",
     ]
-    assert screen[3].startswith("  operator · fs_write was refused: ")
+    assert screen[3].startswith("  operator · fs_write · not done: ")
     assert "  ← operator declined: this is no file" in screen
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
 
@@ -183,12 +183,12 @@ def test_a_rejection_beside_calls_is_not_shown() -> None:
 
 def test_the_reason_of_a_denied_call_is_written_for_the_person() -> None:
     stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
-    texts = ("It was not run. Say so in your answer.", 0.0, CLEAN, "you said no")
+    texts = ("It was not run. Say so in your answer.", 0.0, CLEAN, "not done: you said no")
 
     line = progress_line(ToolFinished(stamp, ToolCall("fs_write"), "denied", *texts))
 
     assert line is not None
-    assert line.text == "operator · fs_write was denied: you said no"
+    assert line.text == "operator · fs_write · not done: you said no"
 
 
 async def test_an_answer_longer_than_the_screen_is_printed_whole(console: Console) -> None:

@@ -1,14 +1,34 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import sys
+from collections.abc import Callable
 
 import typer
 
-LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
+#: No row has a larger number, and SQLite stores it.
+LARGEST = 10**9
+_SHOWN = 40
+
+
+def whole_number(lowest: int = 1, highest: int = LARGEST) -> Callable[[str], int]:
+    """Reads a number of the command line; the error says which numbers are possible."""
+
+    def number(text: str) -> int:
+        try:
+            read = int(text)
+        except ValueError:
+            read = None
+        if read is None or not lowest <= read <= highest:
+            possible = f"a whole number from {lowest:,} to {highest:,}"
+            raise typer.BadParameter(f"{str(text)[:_SHOWN]!r} is not {possible}.")
+        return read
+
+    return number
+
+
+LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
-#: The largest number that SQLite stores.
-LARGEST = 2**63 - 1
 #: The exit code of a program that Ctrl-C stopped, as shells have it.
 INTERRUPTED = 130
 

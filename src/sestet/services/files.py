@@ -11,6 +11,7 @@ from typing import BinaryIO, Literal, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
+from sestet.core.words import duration
 from sestet.services.own_files import Inode, OwnFiles
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 
@@ -281,7 +282,7 @@ class _Search:
         if self._seen > self._limits.files:
             raise _LimitHitError(f"{self._limits.files:,} files")
         if time.monotonic() >= self._deadline:
-            raise _LimitHitError(f"{self._limits.seconds:g} seconds")
+            raise _LimitHitError(duration(self._limits.seconds))
 
 
 def _has_nul(head: bytes) -> bool:

@@ -11,6 +11,7 @@ from sestet.cli.show.clean import clean
 from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.event import TurnFailed, TurnFinished
+from sestet.core.words import duration
 
 
 def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "") -> None:
@@ -51,13 +52,18 @@ def print_answer(console: Console, text: str, *, markdown: bool) -> None:
 
 
 def _facts(end: TurnFinished | TurnFailed) -> str:
-    seconds = end.milliseconds / 1000
-    facts = [end.author, f"{seconds:.1f} s" if seconds >= 1 else f"{end.milliseconds:.0f} ms"]
+    facts = [end.author, _time(end.milliseconds)]
     if tokens := end.usage.input_tokens + end.usage.output_tokens:
         facts.append(f"{tokens:,} tokens")
     if effects := effects_text(end):
         facts.append(effects)
     return " · ".join(facts)
+
+
+def _time(milliseconds: float) -> str:
+    if milliseconds >= 60_000:
+        return duration(milliseconds / 1000)
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
 
 
 class _LeftHeading(Heading):

@@ -7,7 +7,7 @@ from sestet.cli.show.console import written_time
 from sestet.cli.show.costs import money
 from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.history import count_turns
-from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt
+from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt, refusal_text
 from sestet.cli.show.turn_summary import last_words, turn_state
 from sestet.core.event import (
     END_OF_TURN,
@@ -25,7 +25,6 @@ from sestet.services.sessions import SessionRow
 
 _TITLE_WIDTH = 200
 _REQUEST_WIDTH = 200
-_OUTCOMES = {"ok": "", "error": "failed", "refused": "refused", "denied": "denied", "in_doubt": "IN DOUBT"}
 
 
 def session_markdown(row: SessionRow, turns: Sequence[Sequence[Event]]) -> str:
@@ -69,16 +68,22 @@ def _work(events: Iterable[Event]) -> Iterator[str]:
             case DelegationFinished(outcome="ok" | "paused"):
                 pass
             case DelegationFinished():
-                yield f"- {clean(event.agent)} {event.outcome}: {one_line(event.cause, _REQUEST_WIDTH)}"
+                cause = one_line(event.for_person or event.cause, _REQUEST_WIDTH)
+                yield f"- {clean(event.agent)} {event.outcome}: {cause}"
             case ToolFinished() if is_in_doubt(event):
                 yield f"- {in_doubt_text(event)}"
             case ToolFinished():
-                outcome = _OUTCOMES[event.outcome]
-                yield f"  - `{_code(call_text(event.call))}`{f': {outcome}' if outcome else ''}"
+                yield f"  - `{_code(call_text(event.call))}`{_outcome(event)}"
             case ApprovalDecided():
                 yield f"  - you {'approved' if event.decision == 'approve' else 'denied'} it"
             case _:
                 pass
+
+
+def _outcome(event: ToolFinished) -> str:
+    if event.outcome in ("refused", "denied"):
+        return f": {refusal_text(event)}"
+    return ": failed" if event.outcome == "error" else ""
 
 
 def _code(text: str) -> str:

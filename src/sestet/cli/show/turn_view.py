@@ -22,6 +22,7 @@ from sestet.core.event import (
     TurnPaused,
     TurnStarted,
 )
+from sestet.core.words import duration
 
 _REFRESHES = 10
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -124,7 +125,7 @@ class _Region:
             yield from lines[-max(1, options.size.height - _SPARE_LINES) :]
             yield Text()
         seconds = int(time.monotonic() - self._started)
-        status = f" {clean(self.status)} · {seconds} s" if seconds else f" {clean(self.status)}"
+        status = f" {clean(self.status)} · {duration(seconds)}" if seconds else f" {clean(self.status)}"
         yield Text.assemble("  ", (self._frame(), "cyan"), (status, "dim"), no_wrap=True, overflow="ellipsis")
 
     def _frame(self) -> str:
