@@ -110,7 +110,12 @@ class Tool(Record):
         """The tool as one call declares it; for arguments that do not fit, its own declarations hold."""
         if self.rules is None or find_problems(self.parameters, dict(arguments)):
             return self
-        return replace(self, **as_dict(self.rules(**arguments)))
+        try:
+            return replace(self, **as_dict(self.rules(**arguments)))
+        except Exception as error:
+            # Rules that fail must not make a call harmless.
+            caution = f"the rules of the tool failed: {type(error).__name__}"
+            return replace(self, risk="dangerous", caution=caution)
 
 
 class CallRules(Record):
