@@ -1,8 +1,13 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import sys
+from collections.abc import Iterator
+from io import BufferedReader, TextIOWrapper
 
 import typer
+
+from sestet.core.errors import PersonError
+from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 
 LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
@@ -26,6 +31,23 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def read_stdin() -> str:
+    """Everything on stdin as text, whatever its encoding; raise if it is not text."""
+    data = sys.stdin.buffer.read()
+    if is_binary(data):
+        raise PersonError("stdin is not text: it holds binary data")
+    return decode_text(data)
+
+
+def stdin_lines() -> Iterator[str]:
+    """Each line of stdin as soon as it is there, whatever its encoding."""
+    head = sys.stdin.buffer.peek(4) if isinstance(sys.stdin.buffer, BufferedReader) else b""
+    if encoding := encoding_by_mark(head):
+        yield from TextIOWrapper(sys.stdin.buffer, encoding, errors="replace")
+    else:
+        yield from map(decode_text, sys.stdin.buffer)
 
 
 def confirmed(question: str) -> bool:

@@ -10,7 +10,6 @@ from sestet.core.errors import PersonError
 from sestet.core.message import whole
 from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
 from sestet.services.documents.chunks import Chunk, cut_chunks
-from sestet.services.documents.encoding import guess_encoding
 from sestet.services.documents.file_finder import (
     FoundFile,
     OpenedDocument,
@@ -22,10 +21,11 @@ from sestet.services.documents.file_finder import (
 from sestet.services.documents.readers import read_code, read_markdown, read_text
 from sestet.services.documents.sandbox import SandboxedReader
 from sestet.services.own_files import Inode, OwnFiles
+from sestet.services.text_encoding import guess_encoding
 from sestet.storage.documents import DocumentStore, StoredChunk
 
 #: Part of every digest. Raise it when reading or chunking changes, so that every file is read again.
-_EDITION = b"1"
+_EDITION = b"2"
 _PIECE = 1_048_576
 _READERS = {"markdown": read_markdown, "text": read_text, "code": read_code}
 
