@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterator
-from io import BufferedReader, TextIOWrapper
+from itertools import chain
 
 import typer
 
@@ -43,11 +43,13 @@ def read_stdin() -> str:
 
 def stdin_lines() -> Iterator[str]:
     """Each line of stdin as soon as it is there, whatever its encoding."""
-    head = sys.stdin.buffer.peek(4) if isinstance(sys.stdin.buffer, BufferedReader) else b""
-    if encoding := encoding_by_mark(head):
-        yield from TextIOWrapper(sys.stdin.buffer, encoding, errors="replace")
+    stream = sys.stdin.buffer
+    first = stream.readline()
+    if encoding_by_mark(first):
+        # A line end may be several bytes.
+        yield from decode_text(first + stream.read()).splitlines()
     else:
-        yield from map(decode_text, sys.stdin.buffer)
+        yield from map(decode_text, chain((first,), stream))
 
 
 def confirmed(question: str) -> bool:

@@ -49,5 +49,11 @@ def _check_data() -> tuple[list[Check], bool]:
     stored = database.check_database()
     if stored.status == "warning":
         return [directory, stored], False
-    more = (database.check_locks, database.check_turns, database.check_forgetting, database.check_library)
+    more = (
+        database.check_copies,
+        database.check_locks,
+        database.check_turns,
+        database.check_forgetting,
+        database.check_library,
+    )
     return [directory, stored, *chain.from_iterable(check() for check in more)], True
