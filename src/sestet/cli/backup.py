@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.options import AS_JSON, new_program, stoppable
 from sestet.cli.show.backup import describe_contents, open_copy_bar, print_contents
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import print_json, shorten_home
@@ -26,7 +26,7 @@ def backup(
     The copy is checked. It holds conversations, memory, knowledge, documents, the graph, approvals and
     costs, not encrypted. Settings, keys, plug-ins, accepted folders and fetched models are not in it.
     """
-    with open_copy_bar("copying", hidden=as_json) as watch:
+    with stoppable("Stopped. No backup was written."), open_copy_bar("copying", hidden=as_json) as watch:
         contents = back_up(data_directory(), file, replace=force, watch=watch)
     if as_json:
         print_json({"file": str(file), **describe_contents(contents)})

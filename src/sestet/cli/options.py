@@ -1,7 +1,8 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from itertools import chain
 
 import typer
@@ -50,6 +51,16 @@ def stdin_lines() -> Iterator[str]:
         yield from decode_text(first + stream.read()).splitlines()
     else:
         yield from map(decode_text, chain((first,), stream))
+
+
+@contextmanager
+def stoppable(said: str) -> Generator[None]:
+    """Ctrl-C ends the work inside with these words and its own exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(said, err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def confirmed(question: str) -> bool:

@@ -51,6 +51,9 @@ COMMANDS = {
         "restore", "Put a backup in the place of everything that Sestet has stored, also while it runs."
     ),
     #    "export": Entry("export", "Write everything in open formats: Markdown, JSON, CSV."),
+    "export": Entry(
+        "export", "Write everything that Sestet has stored in open formats: Markdown, JSON, CSV."
+    ),
     "config": Entry("config", "Show, check and describe the settings."),
     "eval": Entry(
         "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."

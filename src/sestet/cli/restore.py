@@ -1,12 +1,13 @@
 """``sestet restore``: a backup in the place of what Sestet has stored."""
 
+import signal
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sestet.cli.options import AS_JSON, confirmed, new_program
+from sestet.cli.options import AS_JSON, confirmed, new_program, stoppable
 from sestet.cli.show.backup import describe_contents, open_copy_bar, print_contents
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import print_json
@@ -26,7 +27,7 @@ def restore(
 
     The file is checked first. A copy of the present data is kept. No turn may be running.
     """
-    with ExitStack() as stack:
+    with ExitStack() as stack, stoppable("Stopped. Nothing was changed."):
         with open_copy_bar("checking", hidden=as_json) as watch:
             ready = stack.enter_context(open_restore(data_directory(), file, watch))
         if not yes:
@@ -34,6 +35,8 @@ def restore(
             if not confirmed("Put the backup in the place of the present data?"):
                 typer.echo("nothing was changed", err=True)
                 raise typer.Exit(1)
+        # From here on it is all or nothing; stopped by Ctrl-C, nobody could say which.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         with open_copy_bar("restoring", hidden=as_json) as watch:
             done = ready.install(watch)
     if as_json:

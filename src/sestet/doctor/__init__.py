@@ -30,6 +30,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *(database.check_graph(settings) if settings and is_readable else ()),
         *(database.check_memory(settings) if settings and is_readable else ()),
         assistant.check_router(),
+        machine.describe_telemetry(),
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
