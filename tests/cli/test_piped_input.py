@@ -94,7 +94,7 @@ def test_text_from_stdin_is_read_whatever_its_encoding(home: Home, encoding: str
 
 
 def test_binary_data_on_stdin_is_refused(home: Home) -> None:
-    for command in (("ask", "-"), ("knowledge", "save", "Picture", "-"), ("route", "-")):
+    for command in (("ask", "-"), ("knowledge", "save", "Picture", "-"), ("route", "-"), ("chat",)):
         done = home.run_bytes(*command, stdin=b"\x89PNG\0\0")
         assert (done.returncode, done.stdout) == (1, b"")
         assert done.stderr == b"sestet: stdin is not text: it holds binary data\n"

@@ -36,21 +36,24 @@ def is_typed() -> bool:
 
 def read_stdin() -> str:
     """Everything on stdin as text, whatever its encoding; raise if it is not text."""
-    data = sys.stdin.buffer.read()
-    if is_binary(data):
-        raise PersonError("stdin is not text: it holds binary data")
-    return decode_text(data)
+    return _decode(sys.stdin.buffer.read())
 
 
 def stdin_lines() -> Iterator[str]:
-    """Each line of stdin as soon as it is there, whatever its encoding."""
+    """Each line of stdin as soon as it is there, whatever its encoding; raise if it is not text."""
     stream = sys.stdin.buffer
     first = stream.readline()
     if encoding_by_mark(first):
         # A line end may be several bytes.
-        yield from decode_text(first + stream.read()).splitlines()
+        yield from _decode(first + stream.read()).splitlines()
     else:
-        yield from map(decode_text, chain((first,), stream))
+        yield from map(_decode, chain((first,), stream))
+
+
+def _decode(data: bytes) -> str:
+    if is_binary(data):
+        raise PersonError("stdin is not text: it holds binary data")
+    return decode_text(data)
 
 
 @contextmanager

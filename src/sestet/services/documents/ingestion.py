@@ -1,6 +1,7 @@
 """Updates the stored documents from the files: new, changed and removed ones."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -153,6 +154,8 @@ class Ingestion:
         if (read := _READERS.get(opened.kind)) is None:
             return self._reader.read(opened.kind, opened.stream, opened.size)
         encoding = guess_encoding(opened.stream)
+        # The stream may have read ahead of its own position.
+        os.lseek(opened.stream.fileno(), 0, os.SEEK_SET)
         # closefd=False: the caller closes the file.
         text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
         return read(iter(lambda: text.readline(LONGEST), ""))
