@@ -54,6 +54,16 @@ def test_a_restore_asks_first_and_shows_both_sides(home: Home, call: Call) -> No
     assert "sestet-before-restore-" in checks["copies"]["detail"]
 
 
+def test_a_restore_says_that_the_present_data_is_damaged(home: Home, call: Call) -> None:
+    call("ask", "remember that I like tea")
+    call("backup", "copy.db")
+    (home.data / "sestet.db").write_bytes(b"no database")
+
+    assert "of which a copy is kept:\n  damaged: it cannot be read\n" in call("restore", "copy.db").err
+    assert call("restore", "copy.db", "--yes").code == 0
+    assert "I like tea" in call("memory", "list").out
+
+
 def test_a_backup_and_a_restore_need_no_settings_that_are_right(home: Home, call: Call) -> None:
     call("ask", "remember that I like tea")
     (home.work / "sestet.yaml").write_text("nonsense: true\n", encoding="utf-8")

@@ -3,6 +3,8 @@
 import asyncio
 import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -25,6 +27,20 @@ from tests.services.memory.conversation import begin
 from tests.services.test_backup import fill, texts
 
 MINE = Origin("", "", CLEAN)
+#: Writes in a transaction that lasts.
+HOLD_THE_LOCK = """
+import sys, time
+from pathlib import Path
+from sestet.core.label import CLEAN, Origin
+from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
+
+database = Database(Path(sys.argv[1]))
+with database.transaction():
+    MemoryStore(database).add("I like jam", Origin("", "", CLEAN))
+    print("writing", flush=True)
+    time.sleep(1)
+"""
 
 
 def restore(data: Path, file: Path) -> Restored:
@@ -151,6 +167,13 @@ def _lose_a_row(file: Path) -> None:
         connection.commit()
 
 
+def _add_a_trigger(file: Path) -> None:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.execute(
+            "CREATE TRIGGER trust_all AFTER INSERT ON memories BEGIN UPDATE memories SET untrusted = 0; END"
+        )
+
+
 @pytest.mark.parametrize(
     ("spoil", "complaint"),
     [
@@ -161,6 +184,7 @@ def _lose_a_row(file: Path) -> None:
         (_newer, f"was written by a newer Sestet .schema {VERSION + 1}"),
         (_cut, "is damaged"),
         (_scramble, "is damaged"),
+        (_add_a_trigger, "is damaged: the definition of trust_all is not as Sestet wrote it"),
         (_lose_a_row, "is damaged: row .* belongs to a row of turns that is missing"),
     ],
 )
@@ -202,6 +226,20 @@ def test_a_restore_waits_for_a_turn_and_then_names_its_session(
 
     asyncio.run(try_it())
     restore(data, backup)
+    assert texts(data / FILE_NAME) == ["I like tea"]
+
+
+def test_a_restore_waits_for_another_process_that_writes(backup: Path, data: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD_THE_LOCK, str(data / FILE_NAME)], stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+
+        done = restore(data, backup)
+
+    assert done.safety_copy is not None
+    assert texts(done.safety_copy) == ["I like tea", "I like milk", "I like jam"]
     assert texts(data / FILE_NAME) == ["I like tea"]
 
 

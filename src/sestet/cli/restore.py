@@ -40,7 +40,7 @@ def restore(
         with open_copy_bar("restoring", hidden=as_json) as watch:
             done = ready.install(watch)
     if as_json:
-        print_json(_described(ready, done))
+        print_json({"file": str(file), **_described(ready, done)})
     else:
         _print_restored(file, ready, done)
 
@@ -48,9 +48,13 @@ def restore(
 def _print_plan(ready: Restore) -> None:
     typer.echo("the backup:", err=True)
     print_contents(ready.contents)
+    if ready.is_first:
+        return
+    typer.echo("the present data, of which a copy is kept:", err=True)
     if present := ready.present():
-        typer.echo("the present data, of which a copy is kept:", err=True)
         print_contents(present)
+    else:
+        typer.echo("  damaged: it cannot be read", err=True)
 
 
 def _print_restored(file: Path, ready: Restore, done: Restored) -> None:

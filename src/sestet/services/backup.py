@@ -140,9 +140,7 @@ def _target(file: Path, directory: Path, *, replace: bool) -> Path:
     if not resolved.parent.is_dir():
         raise PersonError(f"'{file}' cannot be written: there is no directory '{resolved.parent}'")
     if resolved.is_dir():
-        raise PersonError(
-            f"'{file}' is a directory; name a file in it, such as '{file / 'sestet-backup.db'}'"
-        )
+        raise PersonError(f"'{file}' is a directory; name a file in it, such as '{file / _USUAL_NAME}'")
     if resolved.exists() and not resolved.is_file():
         raise PersonError(f"'{file}' is no regular file; name another one")
     database = (directory / FILE_NAME).resolve()

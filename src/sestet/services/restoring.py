@@ -12,7 +12,7 @@ from typing import NamedTuple
 from sestet.core.errors import PersonError, StorageError
 from sestet.services.backup import Contents, CopyWatch, new_file, read_contents, unnamed_file, with_logs
 from sestet.storage.approvals import ApprovalStore
-from sestet.storage.copying import IN_USE, connect, copy_in, copy_out, is_open_elsewhere, succeed, sync
+from sestet.storage.copying import IN_USE, connect, copy_in, copy_out, is_open_elsewhere, make_successor, sync
 from sestet.storage.damage import find_damage
 from sestet.storage.database import FILE_NAME, VERSION, Database
 from sestet.storage.file_check import Header, make_private, read_header, read_mode
@@ -43,10 +43,13 @@ class Restore:
         #: Of the backup.
         self.contents = contents
 
+    @property
+    def is_first(self) -> bool:
+        """Whether there is no database yet."""
+        return not self._live.exists()
+
     def present(self) -> Contents | None:
-        """What the present database holds; None if there is none or it cannot be read."""
-        if not self._live.exists():
-            return None
+        """What the present database holds; None if it cannot be read."""
         try:
             return read_contents(self._live, read_mode(self._live))
         except sqlite3.Error:
@@ -84,7 +87,7 @@ class Restore:
             grants = approvals.grants()
             for grant in grants:
                 approvals.revoke(grant.id)
-            succeed(staged, self._live)
+            make_successor(staged, self._live)
         return len(grants)
 
     def _keep(self, safety: Path | None) -> None:
@@ -93,7 +96,7 @@ class Restore:
                 copy_out(self._live, IN_USE, copy)
 
     def _replace_unreadable(self) -> Path:
-        """SQLite cannot write the present file, so damaged is it: keep it as it is, and put ours there."""
+        """Keep a file that is too damaged for SQLite as it is, and put the backup in its place."""
         if is_open_elsewhere(self._live):
             raise PersonError(
                 f"'{self._live}' is damaged, and another Sestet has it open: close it, then restore again"

@@ -4,6 +4,7 @@ import fcntl
 import os
 import sqlite3
 import struct
+import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -22,8 +23,8 @@ CopyWatch: TypeAlias = Callable[[int, int], None]
 #: Copies beside the database, as patterns: of what a restore replaced, and those that were never finished.
 COPY_NAMES = ("sestet-before-restore-*", ".sestet*.part*")
 _PAGES_AT_ONCE = 2_000
-#: How often a copy asks again while another process writes, and how long it waits in between.
-_MOST_TRIES, _WAIT = 240, 0.25
+#: Seconds that a copy waits for another process that writes, and those between two tries.
+_PATIENCE, _WAIT = 60.0, 0.25
 #: Opens a file that others may use at the same time, and makes none.
 IN_USE = "mode=rw"
 #: The bytes of the file that SQLite locks for each reader.
@@ -82,15 +83,17 @@ def _copy(
     source: sqlite3.Connection, target: sqlite3.Connection, pages_at_once: int, watch: CopyWatch
 ) -> None:
     (page_size,) = source.execute("PRAGMA page_size").fetchone()
-    tries = 0
+    give_up = time.monotonic() + _PATIENCE
 
     def look(status: int, remaining: int, total: int) -> None:
-        nonlocal tries
+        nonlocal give_up
         if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            tries += 1
-            if tries > _MOST_TRIES:
-                raise BusyError("another process has locked the database for a minute; try again later")
+            if time.monotonic() > give_up:
+                raise BusyError(
+                    f"another process has locked the database for {_PATIENCE:g} seconds; try again"
+                )
             return
+        give_up = time.monotonic() + _PATIENCE
         watch((total - remaining) * page_size, total * page_size)
 
     source.backup(target, pages=pages_at_once, progress=look, sleep=_WAIT)
@@ -100,8 +103,8 @@ def _look_away(done: int, total: int) -> None:
     """No reader wants to know how far it is."""
 
 
-def succeed(staged: Database, live: Path) -> None:
-    """Let processes that have a database open take another one for its continuation.
+def make_successor(staged: Database, live: Path) -> None:
+    """Let processes that have the live database open take the staged one for its continuation.
 
     No number that they know is given to another row, and texts that they have read count as outdated.
     """
