@@ -14,6 +14,7 @@ from sestet.services.memory.import_export import Imported, import_lines
 from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import Exchange, search_sessions
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.graph import GraphStore, TripleRow
 from sestet.storage.journal import Journal
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
 from sestet.storage.session_search import SessionSearch
@@ -51,6 +52,10 @@ class Data:
     @cached_property
     def session_deletion(self) -> SessionDeletion:
         return SessionDeletion(self._database)
+
+    def graph_facts(self, limit: int) -> list[TripleRow]:
+        """The facts of the graph, the latest first, also while the graph is switched off."""
+        return GraphStore(self._database).latest(limit)
 
     def search_sessions(self, query: str, limit: int) -> list[Exchange]:
         """The past turns with these words, the best matches first."""

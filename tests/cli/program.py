@@ -67,6 +67,19 @@ class Home:
             check=False,
         )
 
+    def run_bytes(self, *arguments: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        """The same with bytes that need not be UTF-8."""
+        self.accept_work()
+        return subprocess.run(
+            [*self._program, *arguments],
+            cwd=self.work,
+            env=self.environment(),
+            input=stdin,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
     def json(self, *arguments: str) -> Any:  # Any: JSON that a test looks into
         done = self.run(*arguments, "--json")
         assert done.stderr == ""

@@ -75,6 +75,30 @@ def test_conversations_are_found_by_their_words(call: Call) -> None:
     assert "add a word" in call("sessions", "search", "the").err
 
 
+def test_a_conversation_is_found_by_the_title_that_you_gave_it(call: Call) -> None:
+    call("sessions", "rename", FILES, "Inventory of the ferries")
+
+    found = json.loads(call("sessions", "search", "ferry", "--json").out)
+
+    assert [row["session"] for row in found] == [FILES, TRIP]
+    assert found[0]["asked"] == "list the files here"
+    assert len(json.loads(call("sessions", "search", "ferry", "--limit", "1", "--json").out)) == 1
+
+
+@pytest.mark.parametrize("title", ["", "  ", "\u200b\u200d"])
+def test_a_title_that_nobody_can_see_is_refused(call: Call, title: str) -> None:
+    assert "the title is empty" in call("sessions", "rename", FILES, title).err
+    assert "list the files here" in call("sessions").out
+
+
+def test_no_session_has_a_name_that_looks_like_an_option_or_like_last(call: Call) -> None:
+    assert "and no '-' at the beginning" in call("ask", "--session", "-x", "hello").err
+    call("ask", "--session", "LAST", "hello")
+
+    assert ids(call) == [FILES, TRIP]
+    assert "list the files here" in call("sessions", "show", "Last").out
+
+
 def test_an_export_reads_well_and_is_private(call: Call, home: Home) -> None:
     file = home.work / "files.md"
 

@@ -1,12 +1,11 @@
 """``sestet ask``: one message, one answer."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import MINE, is_typed, new_program
+from sestet.cli.options import MINE, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
 from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
@@ -44,7 +43,7 @@ def ask(
     """
     is_piped = message == ["-"]
     mine = mine or not is_piped or is_typed()
-    text = (sys.stdin.read() if is_piped else " ".join(message)).strip()
+    text = (read_stdin() if is_piped else " ".join(message)).strip()
     if not text:
         raise typer.BadParameter("the message is empty")
     raise typer.Exit(run(_ask(context, text, session, as_json=as_json, can_ask=wait_for_approval, mine=mine)))

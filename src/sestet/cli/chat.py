@@ -9,7 +9,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import MINE, is_typed, new_program
+from sestet.cli.options import MINE, is_typed, new_program, stdin_lines
 from sestet.cli.talk.turns import answer_plainly, exit_code, warn
 from sestet.core.event import TurnCancelled
 from sestet.services.sessions import last_session, open_session
@@ -73,7 +73,7 @@ async def talk_in_pipe(app: App, session_id: str, *, mine: bool) -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     code = 0
     warn(app)
-    for line in sys.stdin:
+    for line in stdin_lines():
         if line.strip():
             end = await answer_plainly(app, session_id, line.strip(), mine=mine)
             code = exit_code(end)

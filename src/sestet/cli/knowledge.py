@@ -1,6 +1,5 @@
 """``sestet knowledge``: saved entries, lessons and documents, each with its origin."""
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program
+from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program, read_stdin
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -91,7 +90,7 @@ def save(
     """
     is_piped = content == ["-"]
     mine = mine or not is_piped or is_typed()
-    text = sys.stdin.read() if is_piped else " ".join(content)
+    text = read_stdin() if is_piped else " ".join(content)
     try:
         entry = entry_of(text, key, tag or ())
     except ToolError as error:

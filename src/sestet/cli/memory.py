@@ -151,7 +151,8 @@ def import_file(
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
     try:
-        lines = sys.stdin.readlines() if str(file) == "-" else file.read_text("utf-8").splitlines()
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
     with open_stored(context) as data:

@@ -1,8 +1,14 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from itertools import chain
 
 import typer
+
+from sestet.core.errors import PersonError
+from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 
 LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
@@ -26,6 +32,38 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def read_stdin() -> str:
+    """Everything on stdin as text, whatever its encoding; raise if it is not text."""
+    return _decode(sys.stdin.buffer.read())
+
+
+def stdin_lines() -> Iterator[str]:
+    """Each line of stdin as soon as it is there, whatever its encoding; raise if it is not text."""
+    stream = sys.stdin.buffer
+    first = stream.readline()
+    if encoding_by_mark(first):
+        # A line end may be several bytes.
+        yield from _decode(first + stream.read()).splitlines()
+    else:
+        yield from map(_decode, chain((first,), stream))
+
+
+def _decode(data: bytes) -> str:
+    if is_binary(data):
+        raise PersonError("stdin is not text: it holds binary data")
+    return decode_text(data)
+
+
+@contextmanager
+def stoppable(said: str) -> Generator[None]:
+    """Ctrl-C ends the work inside with these words and its own exit code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        typer.echo(said, err=True)
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def confirmed(question: str) -> bool:

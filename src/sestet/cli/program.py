@@ -46,8 +46,18 @@ COMMANDS = {
     "models": Entry(
         "models", "Fetch and choose models that run on this machine, without a key and without a server."
     ),
+    "backup": Entry("backup", "Copy everything that Sestet has stored into one file, also while it runs."),
+    "restore": Entry(
+        "restore", "Put a backup in the place of everything that Sestet has stored, also while it runs."
+    ),
+    #    "export": Entry("export", "Write everything in open formats: Markdown, JSON, CSV."),
+    "export": Entry(
+        "export", "Write everything that Sestet has stored in open formats: Markdown, JSON, CSV."
+    ),
     "config": Entry("config", "Show, check and describe the settings."),
-    "eval": Entry("evals", "Try the routing and the choice of tools on test sets; compare two runs."),
+    "eval": Entry(
+        "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
+    ),
 }
 
 

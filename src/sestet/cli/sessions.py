@@ -14,6 +14,7 @@ from sestet.cli.show.history import print_sessions, print_turns
 from sestet.cli.show.session_markdown import session_markdown
 from sestet.cli.show.sessions import (
     deletion_lines,
+    describe_conversation,
     describe_deleted,
     describe_exchange,
     describe_session,
@@ -149,8 +150,7 @@ def export(
         row = require_session(data.journal, session)
         turns = read_turns(data.journal, row.id)
     if form == "json" or as_json:
-        described = {**describe_session(row), "turns": [describe_turn(turn) for turn in turns]}
-        text = escape_json(as_json_text(described))
+        text = escape_json(as_json_text(describe_conversation(row, turns)))
     else:
         text = session_markdown(row, turns)
     if out is None:

@@ -32,7 +32,7 @@ __all__ = [
     "search_sessions",
 ]
 
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = re.compile(r"[\w.][\w.-]{0,63}")
 #: What a person writes for the session that was used last.
 LAST = "last"
 _ALL = 1_000_000
@@ -66,7 +66,7 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
     if (row := find_session(journal, wanted)) is not None:
         return row
     rows = journal.sessions(_ALL)
-    found = rows[:1] if wanted == LAST else [row for row in rows if wanted and _begins(row.id, wanted)]
+    found = rows[:1] if _is_last(wanted) else [row for row in rows if wanted and _begins(row.id, wanted)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -77,6 +77,10 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
     raise PersonError(f"there is no session '{wanted}'{near if rows else '; there is none yet'}")
 
 
+def _is_last(wanted: str) -> bool:
+    return wanted.casefold() == LAST
+
+
 def _begins(session_id: str, wanted: str) -> bool:
     return session_id.startswith(wanted) or session_id.rpartition("-")[2].startswith(wanted)
 
@@ -84,7 +88,7 @@ def _begins(session_id: str, wanted: str) -> bool:
 def rename_session(journal: Journal, session_id: str, title: str) -> str:
     """Give a session a title of one line; returns the title."""
     title = whole(" ".join(title.split()))
-    if not title:
+    if not any(character.isprintable() for character in title):
         raise PersonError("the title is empty: write the words that you want to find the session by")
     if len(title) > _LONGEST_TITLE:
         raise PersonError(f"the title has {len(title):,} characters, and the most is {_LONGEST_TITLE}")
@@ -93,10 +97,15 @@ def rename_session(journal: Journal, session_id: str, title: str) -> str:
 
 
 def search_sessions(search: SessionSearch, query: str, limit: int) -> list[Exchange]:
-    """The turns with some of these words; raise if they are too common to tell turns apart."""
+    """The turns with some of these words, and before them the last turn of each session that is titled so.
+
+    Raise if the words are too common to tell turns apart.
+    """
     if not telling_words(query):
         raise PersonError(f"'{query}' is in almost every conversation; add a word that is not")
-    return search.search(query, limit)
+    found = search.search(query, limit)
+    titled = [each for each in search.titled(query, limit) if each not in found]
+    return [*titled, *found][:limit]
 
 
 def cited(session_id: str) -> str:
@@ -110,14 +119,15 @@ def name_session(journal: Journal, wanted: str) -> str:
     A beginning is not enough here: it may be the name of a new session.
     """
     row = find_session(journal, wanted)
-    if row is None and wanted == LAST:
+    if row is None and _is_last(wanted):
         row = last_session(journal)
         return row.id if row else new_session_id(journal)
     if row is not None:
         return row.id
     if not _NAME.fullmatch(wanted):
         raise PersonError(
-            f"'{wanted}' cannot be the name of a session: use letters, digits, '.', '_' and '-', 64 at most"
+            f"'{wanted}' cannot be the name of a session: use letters, digits, '.', '_' and '-', 64 at most, "
+            "and no '-' at the beginning"
         )
     return wanted
 
