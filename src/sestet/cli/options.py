@@ -1,6 +1,11 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
+import fcntl
+import os
+import stat
 import sys
+import termios
+from array import array
 from collections.abc import Callable
 
 import typer
@@ -46,6 +51,21 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def has_waiting_input() -> bool:
+    """Whether a file or a pipe with some text is on stdin. Nothing is read, and nothing is waited for."""
+    try:
+        descriptor = sys.stdin.fileno()
+        found, waiting = os.fstat(descriptor), array("i", [0])
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size > os.lseek(descriptor, 0, os.SEEK_CUR)
+        if stat.S_ISFIFO(found.st_mode):
+            fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
+        return waiting[0] > 0
+    except (OSError, ValueError):
+        # There is no stdin.
+        return False
 
 
 def confirmed(question: str) -> bool:
