@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
+from sestet.cli.show.console import break_lines
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
 from sestet.doctor import assistant, database, machine
@@ -199,3 +200,12 @@ def test_a_flat_agent_is_no_problem() -> None:
 def test_the_extras_are_those_that_the_package_declares() -> None:
     assert [check.name for check in machine.check_extras()]
     assert all(check.status == "ok" for check in machine.check_extras())
+
+
+def test_a_path_that_is_wider_than_its_column_stays_whole() -> None:
+    path = f"/data/{'deep-' * 12}place"
+    assert break_lines(f"Sestet keeps its data in {path}, which is new", 50) == [
+        "Sestet keeps its data in",
+        f"{path},",
+        "which is new",
+    ]
