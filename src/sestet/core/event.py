@@ -258,6 +258,8 @@ class TurnCancelled(_Stamped):
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
     effects: Effects | None = None
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
 
 
 class TurnPaused(_Stamped):

@@ -1,4 +1,4 @@
-"""English words as people write and read them: common words, stems, dates, durations."""
+"""English words as people write and read them: common words, stems, dates, durations, amounts."""
 
 import time
 
@@ -45,6 +45,13 @@ def duration(seconds: float) -> str:
         if len(parts) == 2 or (parts and left < unit / 60):
             break
     return " ".join(parts)
+
+
+def money(dollars: float, digits: int = 4) -> str:
+    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
+    if 0 < dollars < 0.5 / 10**digits:
+        return f"<${10**-digits:.{digits}f}"
+    return f"${dollars:,.{digits}f}"
 
 
 def day(timestamp: float) -> str:
