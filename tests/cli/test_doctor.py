@@ -1,6 +1,7 @@
 """The doctor reports every problem, and never crashes itself."""
 
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import NamedTuple
 
 import pytest
 
-from sestet.cli.show.console import break_lines
 from sestet.core.agent import Agent
 from sestet.core.tool import Tool
 from sestet.doctor import assistant, database, machine
@@ -202,10 +202,11 @@ def test_the_extras_are_those_that_the_package_declares() -> None:
     assert all(check.status == "ok" for check in machine.check_extras())
 
 
-def test_a_path_that_is_wider_than_its_column_stays_whole() -> None:
-    path = f"/data/{'deep-' * 12}place"
-    assert break_lines(f"Sestet keeps its data in {path}, which is new", 50) == [
-        "Sestet keeps its data in",
-        f"{path},",
-        "which is new",
-    ]
+def test_a_path_that_is_wider_than_its_column_stays_whole(home: Home) -> None:
+    deep = home.directory / "deep"
+    deep.mkdir()
+    path = deep / ("x" * (97 - len(str(deep))))
+    with home.terminal("doctor", extra={"SESTET_HOME": str(path), "HOME": "/"}) as terminal:
+        shown = terminal.expect("made by the first")
+        assert f"\n {path},\n" in shown
+        assert not re.search(r"\S{101}", shown)

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -49,11 +50,19 @@ def _waiting() -> AbstractContextManager[object]:
 
 
 def _print_beside(console: Console, head: Text, text: str, style: str = "") -> None:
-    """The text beside its head; at a terminal, its further lines begin below the first."""
-    indent = Text(" " * head.cell_len)
-    for line in break_lines(text, max(console.width - head.cell_len, _LEAST_WIDTH)):
-        console.print(Text.assemble(head, (line, style)), soft_wrap=True)
-        head = indent
+    """The text beside its head; at a terminal, its further lines begin below the first.
+
+    A word that is too wide for that, such as a path, begins further to the left on a line of its own.
+    """
+    indent = head.cell_len
+    for line in break_lines(text, max(console.width - indent, _LEAST_WIDTH)):
+        room = max(0, console.width - cell_len(line))
+        if head and room < indent:
+            console.print(head, soft_wrap=True)
+            head = Text()
+        start = head or Text(" " * min(indent, room))
+        console.print(Text.assemble(start, (line, style)), soft_wrap=True)
+        head = Text()
 
 
 def _print(checks: list[Check]) -> None:
