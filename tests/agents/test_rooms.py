@@ -287,3 +287,11 @@ def _one_tool_a_prefix(names: tuple[str, ...]) -> tuple[sestet.Tool, ...]:
 
 def _tree_of(names: tuple[str, ...]) -> sestet.Agent:
     return sestet.build_agent_tree(sestet.OrchestrationConfig(tools=_one_tool_a_prefix(names)))
+
+
+def test_every_tool_that_asks_says_what_is_at_stake_and_what_a_longer_yes_allows() -> None:
+    asking = [tool for tool in _every_tool() if tool.risk != "safe" or tool.effect in ("external", "money")]
+    assert asking
+    for tool in asking:
+        assert tool.standing, tool.name
+        assert tool.caution or tool.risk == "safe", tool.name

@@ -85,7 +85,7 @@ def test_what_cannot_be_done_is_said_in_one_line(call: Call) -> None:
         assert (done.code, done.out) == (1, "")
         assert answer in done.err
         assert "Traceback" not in done.err
-    assert "is not in the range" in call("memory", "list", "--limit", "9" * 20).err
+    assert "is not a whole number from 1 to 100,000" in call("memory", "list", "--limit", "9" * 20).err
     call("ask", "remember that I like tea")
     assert "the new text is empty; 'sestet memory forget m1' removes it" in call("memory", "edit", "m1").err
     assert "'m1' was not replaced" in call("memory", "edit", "m1", "--restore").err

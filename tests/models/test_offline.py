@@ -264,7 +264,7 @@ async def test_a_refusal_is_told_without_what_is_meant_for_a_model(tmp_path: Pat
         await say(app, "remember that I like tea")
         events = [event async for event in app.run_turn("s1", "forget that I like tea", can_ask=False)]
 
-    assert "there is nobody to ask here" in reply(events)
+    assert "nobody can be asked here" in reply(events)
     assert "in your answer" not in reply(events)
 
 
@@ -275,7 +275,7 @@ async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Pa
         app.decide(asked.approval_id, "deny")
         events = [event async for event in app.resume_turn(asked.stamp.turn_id)]
 
-    assert reply(events) == "'memory_forget' was not run: you said no."
+    assert reply(events) == "Not done: you said no."
 
 
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ async def test_a_poisoned_page_of_yesterday_cannot_choose_a_target_today(
 
     assert any(isinstance(event, MemoryRecalled) and event.label.untrusted for event in events)
     (asked,) = (event for event in events if isinstance(event, ApprovalRequested))
-    assert "'mallory@evil.example': not your words" in asked.reason
+    assert "your message does not name 'mallory@evil.example' in full" in asked.reason
     assert "browser_read of navigator" in asked.sources
     assert SENT == []
 

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_app, run
-from sestet.cli.options import MINE, is_typed, new_program, read_stdin
+from sestet.cli.assistant import open_app, run, warn_once
+from sestet.cli.options import MINE, has_waiting_input, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
 from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
@@ -42,6 +42,8 @@ def ask(
     A message from stdin is untrusted, unless you type it or pass --mine: it chooses no receiver.
     """
     is_piped = message == ["-"]
+    if not is_piped and has_waiting_input():
+        warn_once("stdin is not read, because the message is given; 'sestet ask -' reads a message from it")
     mine = mine or not is_piped or is_typed()
     text = (read_stdin() if is_piped else " ".join(message)).strip()
     if not text:

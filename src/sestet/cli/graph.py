@@ -8,7 +8,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import AS_JSON, LARGEST, new_program
+from sestet.cli.options import AS_JSON, LARGEST, new_program, whole_number
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.graph import (
@@ -29,14 +29,15 @@ program = new_program("Look at the knowledge graph, correct it, and decide on wh
 
 _DIRECTION = typer.Option(help="out: from subject to object; in: from object to subject; both.")
 _PREDICATE = typer.Option("--predicate", metavar="NAME", help="Only these links; may be given several times.")
-_LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many facts at most.")
+_STEPS = whole_number(1, 20)
+_LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many facts at most.")
 
 
 @program.command("show")
 def show(
     context: typer.Context,
     node: Annotated[str, typer.Argument(metavar="NODE", help="The thing to start from, by its name.")],
-    depth: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many steps away.")] = 2,
+    depth: Annotated[int, typer.Option(parser=_STEPS, metavar="N", help="How many steps away.")] = 2,
     direction: Annotated[Direction, _DIRECTION] = "both",
     predicate: Annotated[list[str] | None, _PREDICATE] = None,
     limit: Annotated[int, _LIMIT] = 100,
@@ -52,7 +53,7 @@ def path(
     context: typer.Context,
     start: Annotated[str, typer.Argument(metavar="FROM", help="The thing at one end.")],
     end: Annotated[str, typer.Argument(metavar="TO", help="The thing at the other end.")],
-    depth: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many steps at most.")] = 6,
+    depth: Annotated[int, typer.Option(parser=_STEPS, metavar="N", help="How many steps at most.")] = 6,
     direction: Annotated[Direction, _DIRECTION] = "both",
     predicate: Annotated[list[str] | None, _PREDICATE] = None,
     as_json: Annotated[bool, AS_JSON] = False,
@@ -106,10 +107,10 @@ def predicates(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False
 def review(
     context: typer.Context,
     accept: Annotated[
-        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Put it into the graph.")
+        list[int] | None, typer.Option(parser=whole_number(), metavar="ID", help="Put it into the graph.")
     ] = None,
     reject: Annotated[
-        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Never propose it again.")
+        list[int] | None, typer.Option(parser=whole_number(), metavar="ID", help="Never propose it again.")
     ] = None,
     accept_all: Annotated[
         bool, typer.Option("--accept-all", help="Accept every proposal with a declared link.")

@@ -9,7 +9,16 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program, read_stdin
+from sestet.cli.options import (
+    AS_JSON,
+    INTERRUPTED,
+    LIMIT,
+    MINE,
+    is_typed,
+    new_program,
+    read_stdin,
+    whole_number,
+)
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -120,7 +129,9 @@ def undo(
     key: Annotated[str, _KEY],
     to: Annotated[
         int | None,
-        typer.Option(min=1, max=LARGEST, metavar="N", help="Go to this version; else to the previous one."),
+        typer.Option(
+            parser=whole_number(), metavar="N", help="Go to this version; else to the previous one."
+        ),
     ] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
@@ -152,7 +163,7 @@ def forget(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="[KEY]", help="The entry, by its title.")] = "",
     learning: Annotated[
-        int | None, typer.Option(min=1, max=LARGEST, metavar="N", help="A lesson instead, by its number.")
+        int | None, typer.Option(parser=whole_number(), metavar="N", help="A lesson instead, by its number.")
     ] = None,
     document: Annotated[
         str | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")

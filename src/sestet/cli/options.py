@@ -1,7 +1,12 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
+import fcntl
+import os
+import stat
 import sys
-from collections.abc import Generator, Iterator
+import termios
+from array import array
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 
@@ -10,11 +15,30 @@ import typer
 from sestet.core.errors import PersonError
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 
-LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
+#: No row has a larger number, and SQLite stores it.
+LARGEST = 10**9
+_SHOWN = 40
+
+
+def whole_number(lowest: int = 1, highest: int = LARGEST) -> Callable[[str], int]:
+    """Reads a number of the command line; the error says which numbers are possible."""
+
+    def number(text: str) -> int:
+        try:
+            read = int(text)
+        except ValueError:
+            read = None
+        if read is None or not lowest <= read <= highest:
+            possible = f"a whole number from {lowest:,} to {highest:,}"
+            raise typer.BadParameter(f"{str(text)[:_SHOWN]!r} is not {possible}.")
+        return read
+
+    return number
+
+
+LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
-#: The largest number that SQLite stores.
-LARGEST = 2**63 - 1
 #: The exit code of a program that Ctrl-C stopped, as shells have it.
 INTERRUPTED = 130
 
@@ -32,6 +56,21 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def has_waiting_input() -> bool:
+    """Whether a file or a pipe with some text is on stdin. Nothing is read, and nothing is waited for."""
+    try:
+        descriptor = sys.stdin.fileno()
+        found, waiting = os.fstat(descriptor), array("i", [0])
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size > os.lseek(descriptor, 0, os.SEEK_CUR)
+        if stat.S_ISFIFO(found.st_mode):
+            fcntl.ioctl(descriptor, termios.FIONREAD, waiting)
+        return waiting[0] > 0
+    except (OSError, ValueError):
+        # There is no stdin.
+        return False
 
 
 def read_stdin() -> str:

@@ -169,6 +169,8 @@ class DelegationFinished(_Stamped):
     label: Label
     #: The turn was stopped, and the delegation with it.
     ended_with_turn: bool = False
+    #: The cause for the person, where ``cause`` instructs the model; empty: ``cause`` is for both.
+    for_person: str = ""
 
 
 class ToolCalled(_Stamped):
@@ -194,7 +196,7 @@ class ToolFinished(_Stamped):
     milliseconds: float
     #: What the text adds to the context that reads it.
     label: Label
-    #: The same for the person, where ``text`` instructs the model; empty: ``text`` is for both.
+    #: The same for the person, where ``text`` instructs the model: the call was not made, or is in doubt.
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
@@ -256,6 +258,8 @@ class TurnCancelled(_Stamped):
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
     effects: Effects | None = None
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
 
 
 class TurnPaused(_Stamped):

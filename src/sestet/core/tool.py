@@ -1,6 +1,7 @@
 """A tool as a value, and the decorator that makes one from a typed, documented async function."""
 
 import inspect
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -40,6 +41,8 @@ Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 #: A fixed result may carry as much as one 64-bit number.
 _MOST_BITS = 64
 _BITS_OF_A_FRACTION = 53
+#: A place for an argument in a text, such as ``{path}``.
+SLOT = re.compile(r"\{(\w+)\}")
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
@@ -57,8 +60,10 @@ class Tool(Record):
     #: Requests with slots, as a person would say them: ``read the file {path}``.
     examples: tuple[str, ...] = ()
     risk: Risk = "dangerous"
-    #: Why a person should think before approving a call, as a clause: ``it deletes a memory for good``.
+    #: What is at stake in a call, as a clause: ``deleting a memory cannot be undone``.
     caution: str = ""
+    #: What a standing answer would let an agent do, as a verb with slots: ``send ANY text to {to}``.
+    standing: str = ""
     reads: tuple[Reads, ...] = ("untrusted", "private")
     effect: Effect = "money"
     #: The arguments that choose who receives something, or which file or thing is changed.
@@ -105,6 +110,9 @@ def _problem_of(tool: Tool) -> str:
     arguments = cast("JsonObject", tool.parameters.get("properties", {}))
     if isinstance(tool.targets, str) or not arguments.keys() >= set(tool.targets):
         return f"targets must be a tuple of names of its arguments, got {tool.targets!r}"
+    # A slot for an argument that a standing answer leaves open would promise a limit that there is not.
+    if not set(tool.targets or arguments) >= set(SLOT.findall(tool.standing)):
+        return f"the slots of standing must be among its targets, got {tool.standing!r}"
     if isinstance(tool.examples, str):
         return f"examples must be a tuple of texts, got {tool.examples!r}"
     if not is_of_type(tool.timeout, "number") or tool.timeout <= 0:
@@ -160,6 +168,7 @@ class Declared(TypedDict, total=False):
     examples: tuple[str, ...]
     risk: Risk
     caution: str
+    standing: str
     reads: tuple[Reads, ...]
     effect: Effect
     targets: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""English words as people write and read them: common words, stems, dates."""
+"""English words as people write and read them: common words, stems, dates, durations, amounts."""
 
 import time
 
@@ -15,6 +15,8 @@ _SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
 #: Cut after the suffix, so that "note" and "noted", "story" and "stories", "cookie" and "cookies" are equal.
 _LAST_LETTERS = ("ie", "e", "y")
 _SHORTEST_STEM = 3
+_MINUTE = 60
+_UNITS = ((86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"), (1, "second"))
 
 
 def stem(word: str) -> str:
@@ -28,6 +30,28 @@ def _cut(word: str, endings: tuple[str, ...]) -> str:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
             return word.removesuffix(ending)
     return word
+
+
+def duration(seconds: float) -> str:
+    """``1 hour``, ``2 minutes 30 seconds``, ``0.5 seconds``: the two largest units."""
+    if seconds < _MINUTE:
+        return f"{seconds:.3g} second{'' if seconds == 1 else 's'}"
+    left, parts = round(seconds), list[str]()
+    for unit, name in _UNITS:
+        number, left = divmod(left, unit)
+        if number:
+            parts.append(f"{number:,} {name}{'' if number == 1 else 's'}")
+        # Nobody needs the seconds of an hour, or the minutes of a day.
+        if len(parts) == 2 or (parts and left < unit / 60):
+            break
+    return " ".join(parts)
+
+
+def money(dollars: float, digits: int = 4) -> str:
+    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
+    if 0 < dollars < 0.5 / 10**digits:
+        return f"<${10**-digits:.{digits}f}"
+    return f"${dollars:,.{digits}f}"
 
 
 def day(timestamp: float) -> str:

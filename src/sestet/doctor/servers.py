@@ -14,6 +14,7 @@ from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.record import replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
+from sestet.core.words import duration
 from sestet.doctor.check import Check
 from sestet.models.choice import named_models
 from sestet.models.servers import (
@@ -139,7 +140,7 @@ async def _check_tools(settings: Settings, provider: str, model: str, server: Se
     try:
         reply = await _ask(settings)
     except TimeoutError:
-        detail = f"{name} did not answer within {_PATIENCE:g} seconds"
+        detail = f"{name} did not answer within {duration(_PATIENCE)}"
         return Check(_TOOLS, "problem", detail, "take a smaller model, or ask again once it is loaded")
     except (ModelError, PersonError) as error:
         return Check(_TOOLS, "problem", str(error), "docs/models.md explains each failure")

@@ -19,6 +19,7 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
+from sestet.core.words import duration
 from sestet.runtime.doubt import abandon
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
@@ -167,7 +168,7 @@ class Runner:
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = end_of(turn, root, outcome, run.label)
         except TimeoutError:
-            cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
+            cause = f"this took longer than the limit of {duration(turn.limits.seconds)}"
             end = failed(turn, root, "timeout", cause, run.label if run else CLEAN)
         except asyncio.CancelledError:
             end = cancelled(turn)

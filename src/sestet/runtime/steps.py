@@ -13,6 +13,7 @@ from sestet.core.label import card_label, error_label
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
+from sestet.core.words import duration
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     Refusal,
@@ -247,7 +248,7 @@ class Steps:
                     return await ask_remote(parent, run, transfer, self._gatekeeper)
                 return await self.work(run)
         except TimeoutError:
-            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {limit:g} seconds")
+            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {duration(limit)}")
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if run.delegation_id not in turn.stopped or task is None:
@@ -261,15 +262,17 @@ def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:
     if outcome.kind == "paused":
         return outcome
     doubts = give_up(run.turn, outcome.cause, run.delegation_id)
-    return outcome._replace(cause=f"{outcome.cause.rstrip('.')}. {doubts}") if doubts else outcome
+    if not doubts:
+        return outcome
+    # The person is told of each doubt apart from this.
+    cause = f"{outcome.cause.rstrip('.')}. {doubts}"
+    return outcome._replace(cause=cause, for_person=outcome.for_person or outcome.cause)
 
 
 def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:
-    kind, _, text, cause, ended_with_turn = outcome
-    name = run.agent.name
-    return DelegationFinished(
-        run.stamp(), name, kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn
-    )
+    kind, _, text, cause, ended_with_turn, for_person = outcome
+    facts = (kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn, for_person)
+    return DelegationFinished(run.stamp(), run.agent.name, *facts)
 
 
 def _returned(turn: Turn, outcome: Outcome) -> Outcome:

@@ -15,6 +15,7 @@ from sestet.core.message import ToolCall, ToolMessage, whole
 from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
+from sestet.core.words import duration
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
@@ -235,10 +236,9 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             if tool.recovery != "pure":
-                return _given_up(
-                    step, f"it took longer than {tool.timeout:g} seconds", _since(started), label
-                )
-            text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
+                late = f"it took longer than {duration(tool.timeout)}"
+                return _given_up(step, late, _since(started), label)
+            text = f"'{tool.name}' took longer than {duration(tool.timeout)} and was stopped"
         else:
             _log.exception("the tool '%s' raised", tool.name)
             text = whole(f"'{tool.name}' failed: {told(error)}")

@@ -62,6 +62,8 @@ class Outcome(NamedTuple):
     cause: str = ""
     #: The turn was stopped, and this delegation with it: a resumed turn makes the delegation again.
     ended_with_turn: bool = False
+    #: The cause for the person, where ``cause`` instructs a model.
+    for_person: str = ""
 
 
 class TurnPlan(Record):

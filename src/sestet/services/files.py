@@ -12,6 +12,7 @@ from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
+from sestet.core.words import duration
 from sestet.services.own_files import Inode, OwnFiles
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
@@ -283,7 +284,7 @@ class _Search:
         if self._seen > self._limits.files:
             raise _LimitHitError(f"{self._limits.files:,} files")
         if time.monotonic() >= self._deadline:
-            raise _LimitHitError(f"{self._limits.seconds:g} seconds")
+            raise _LimitHitError(duration(self._limits.seconds))
 
 
 class _Text(NamedTuple):

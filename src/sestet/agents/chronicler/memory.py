@@ -152,7 +152,8 @@ async def memory_update(
 @tool(
     # It cannot be undone, so a person approves the exact words first.
     risk="guarded",
-    caution="it deletes a memory for good",
+    caution="deleting a memory cannot be undone",
+    standing="delete the memory {words}",
     # If no fact has these words, the error shows similar facts.
     reads=("untrusted", "private"),
     effect="store",

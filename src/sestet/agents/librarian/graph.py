@@ -199,7 +199,8 @@ async def graph_add(
 @tool(
     # Removing a fact cannot be undone, so the person approves it.
     risk="guarded",
-    caution="it deletes a fact of the graph for good",
+    caution="deleting a fact of the graph cannot be undone",
+    standing="delete the fact {subject}, {predicate}, {object}",
     reads=("untrusted", "private"),
     effect="store",
     # Removing a fact again changes nothing.

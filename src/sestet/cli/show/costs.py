@@ -9,6 +9,7 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_line
 from sestet.config import Settings
+from sestet.core.words import money
 from sestet.services.costs import ALL_TIME, Costs, CostsReport, CostsRow, Spent
 
 #: How many characters the name of a line and the title of a session take, at most.
@@ -22,13 +23,6 @@ _HEADS = ("calls", "in", "out", "cached")
 #: After an amount that is not all of it.
 _UNKNOWN = " + ?"
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-
-
-def money(dollars: float, digits: int = 4) -> str:
-    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
-    if 0 < dollars < 0.5 / 10**digits:
-        return f"<${10**-digits:.{digits}f}"
-    return f"${dollars:,.{digits}f}"
 
 
 def price_text(spent: Spent, digits: int = 4) -> str:

@@ -116,7 +116,7 @@ def _history(talk: Talk, _: str) -> bool:
     turns = read_turns(talk.app.journal, talk.session_id)
     if not turns:
         talk.note("nothing was said yet")
-    print_turns(talk.console, turns, markdown=talk.markdown)
+    print_turns(talk.console, turns, markdown=not talk.is_builtin)
     return True
 
 

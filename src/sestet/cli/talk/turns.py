@@ -13,12 +13,13 @@ from sestet.cli.assistant import warn_once
 from sestet.cli.options import INTERRUPTED
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
-from sestet.cli.show.footer import claim_warning, effects_text
-from sestet.cli.show.progress import in_doubt_text, is_in_doubt, progress_line
+from sestet.cli.show.footer import claim_warning, effects_text, usage_text
+from sestet.cli.show.progress import in_doubt_text, is_finding, is_in_doubt, progress_line
 from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.errors import PersonError
 from sestet.core.event import (
     END_OF_TURN,
+    DelegationFinished,
     Event,
     ToolFinished,
     TurnCancelled,
@@ -124,18 +125,26 @@ class PlainReport:
         self._app = app
         self._asked = asked
         self._doubts: list[ToolFinished] = []
+        self._found: list[DelegationFinished] = []
 
     def show(self, event: Event) -> None:
         if line := progress_line(event, self._asked):
             typer.echo(line.text, err=True)
         if is_in_doubt(event):
             self._doubts.append(event)
+        elif is_finding(event):
+            self._found.append(event)
 
     def end(self, end: End) -> End:
+        if isinstance(end, TurnFailed):
+            # What was found before the failure was paid for, and no answer tells it.
+            for found in self._found:
+                typer.echo(f"from {clean(found.agent)}:\n\n{clean(found.text).strip()}\n", err=True)
         typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
         for event in self._doubts:
             typer.echo(in_doubt_text(event), err=True)
-        for line in filter(None, (effects_text(end), claim_warning(end))):
+        used = usage_text(end) if isinstance(end, TurnFailed | TurnCancelled) else ""
+        for line in filter(None, (used and f"used: {used}", effects_text(end), claim_warning(end))):
             typer.echo(line, err=True)
         if warning := self._app.budget and self._app.budget.warning():
             typer.echo(f"warning: {warning}", err=True)

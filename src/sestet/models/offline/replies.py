@@ -51,7 +51,7 @@ class Replies:
         if request.agent not in self._tools:
             return self._orchestrate(text, results, conversation, request.tools)
         if results:
-            return ModelReply("\n\n".join(result.for_person or result.text for result in results))
+            return ModelReply("\n\n".join(map(_told, results)))
         if request.agent == ASSISTANT and (answer := conversation.small_talk(text)):
             return ModelReply(answer)
         tools = [tool for tool in request.tools if tool.name != REJECT_TASK]
@@ -228,6 +228,12 @@ def next_delegation(
                 rest = ", ".join(f"“{later.text}”" for later in parts[index + 1 :])
                 return "\n\n".join((*answers, f"So I did not go on with {rest}.") if rest else answers)
     return "\n\n".join(answers)
+
+
+def _told(result: ToolMessage) -> str:
+    """A tool's result for the person; a clause of the runtime becomes a sentence."""
+    clause = result.for_person.rstrip(".")
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else result.text
 
 
 def _with_findings(text: str, found: Sequence[str]) -> str | None:
