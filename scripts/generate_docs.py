@@ -24,6 +24,7 @@ from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
+from sestet.core.offer import named_tools
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.storage.database import FILE_NAME, Database
 
@@ -245,11 +246,13 @@ def render_slash_commands() -> str:
 
 
 def render_prompt() -> str:
-    """Return the orchestrator's instruction with one tool for each prefix, so that all agents exist."""
-    prefixes = [prefix for spec in sestet.default_specs() for prefix in spec.prefixes]
+    """Return the orchestrator's instruction with tools for everything that the plaques name."""
+    specs = sestet.default_specs()
+    prefixes = [prefix for spec in specs for prefix in spec.prefixes]
+    named = dict.fromkeys((*prefixes, *(tool for spec in specs for tool in named_tools(spec))))
     defaults = Settings().agent
     config = sestet.OrchestrationConfig(
-        tools=[sestet.Tool(name=f"{prefix}_example".replace("__", "_")) for prefix in prefixes],
+        tools=[sestet.Tool(name=f"{beginning}_example".replace("__", "_")) for beginning in named],
         system_prompt=defaults.system_prompt,
         max_delegation_rounds=defaults.max_delegation_rounds,
     )

@@ -1,8 +1,8 @@
 """Conversations: the one that a name means, a new one, and the turns of one."""
 
 import json
+import os
 import re
-import secrets
 import time
 from collections.abc import Sequence
 
@@ -45,7 +45,7 @@ _ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
 def new_session_id(journal: Journal) -> str:
     """A short name that can be read aloud: ``20261115-1a2b``."""
     while True:
-        session_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(2)}"
+        session_id = f"{time.strftime('%Y%m%d')}-{os.urandom(2).hex()}"
         if find_session(journal, session_id) is None:
             return session_id
 
