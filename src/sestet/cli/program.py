@@ -31,6 +31,7 @@ COMMANDS = {
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
+    "docs": Entry("docs", "List the pages of the documentation, or show one."),
     "sessions": Entry("sessions", "List the conversations; show, search, rename, export and delete them."),
     "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),
     "knowledge": Entry(
@@ -47,7 +48,9 @@ COMMANDS = {
         "models", "Fetch and choose models that run on this machine, without a key and without a server."
     ),
     "config": Entry("config", "Show, check and describe the settings."),
-    "eval": Entry("evals", "Try the routing and the choice of tools on test sets; compare two runs."),
+    "eval": Entry(
+        "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
+    ),
 }
 
 

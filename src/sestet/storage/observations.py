@@ -118,15 +118,11 @@ class ObservationStore:
 
     def observations(self, limit: int, session_id: str = "") -> list[ObservationRow]:
         """The latest first, of one session or of all."""
-        return self._observations(
-            "WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit)
-        )
+        return self._observations("WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit))
 
     def reflections(self, limit: int, session_id: str = "") -> list[ReflectionRow]:
         """The latest first, of one session or of all."""
-        return self._reflections(
-            "WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit)
-        )
+        return self._reflections("WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit))
 
     def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
         """Observations that no reflection sums up yet, the oldest first.
