@@ -20,6 +20,7 @@ import sestet
 from scripts.schema import FILE, render_schema
 from sestet.agents import room_names, room_tools
 from sestet.assembly import available_tools
+from sestet.cli.options import EXIT_CODES
 from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
@@ -261,10 +262,16 @@ def render_prompt() -> str:
     return f"{head}\n\n~~~~text\n{instruction}~~~~"
 
 
+def render_exit_codes() -> str:
+    rows = [(code(str(number.value)), meaning) for number, meaning in EXIT_CODES.items()]
+    return render_table(("exit code", "meaning"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "agents": render_agents,
     "commands": render_commands,
     "events": render_events,
+    "exit-codes": render_exit_codes,
     "orchestrator-prompt": render_prompt,
     "settings": render_settings,
     "slash-commands": render_slash_commands,

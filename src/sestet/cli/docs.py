@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from sestet.cli.names import topic_names
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.services.manual import pages, read_page
@@ -21,7 +22,12 @@ _LINK = re.compile(r"!?\[(?P<words>[^]]*)\]\((?!\w+:)[^)]*\)")
 @program.command()
 def docs(
     topic: Annotated[
-        str, typer.Argument(metavar="[TOPIC]", help="The page, such as models; else all are listed.")
+        str,
+        typer.Argument(
+            metavar="[TOPIC]",
+            help="The page, such as models; else all are listed.",
+            autocompletion=topic_names,
+        ),
     ] = "",
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:

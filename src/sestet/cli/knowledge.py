@@ -10,7 +10,7 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program
+from sestet.cli.options import AS_JSON, LARGEST, LIMIT, MINE, ExitCode, is_typed, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -201,7 +201,7 @@ def ingest(
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({**_described(summary), "embedding_problem": embedded.problem})
     else:
@@ -223,7 +223,7 @@ def embed(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> 
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The vectors so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({"embedded": embedded.done, "embedding_problem": embedded.problem})
     elif embedded.problem:

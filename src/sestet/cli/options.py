@@ -1,6 +1,7 @@
 """Shared by the declarations of commands: the program of a module, options, exit codes."""
 
 import sys
+from enum import IntEnum
 
 import typer
 
@@ -9,8 +10,33 @@ MINE = typer.Option("--mine", help="The text on stdin is in your own words; else
 AS_JSON = typer.Option("--json", help="Print JSON.")
 #: The largest number that SQLite stores.
 LARGEST = 2**63 - 1
-#: The exit code of a program that Ctrl-C stopped, as shells have it.
-INTERRUPTED = 130
+
+
+class ExitCode(IntEnum):
+    """How the program ended, for scripts."""
+
+    OK = 0
+    FAILED = 1
+    MISTAKE = 2
+    WAITS = 3
+    DENIED = 4
+    #: As shells have it for a program that Ctrl-C stopped.
+    STOPPED = 130
+
+
+#: What docs/cli.md says of each.
+EXIT_CODES = {
+    ExitCode.OK: "it worked",
+    ExitCode.FAILED: "it failed: a turn without a reply, a name that does not exist, a question answered "
+    "with no, a broken document, a problem that `sestet doctor` found",
+    ExitCode.MISTAKE: "the settings or the command line are wrong, and Sestet wrote nothing; a group without "
+    "a command, such as `sestet memory`, prints its help on stderr",
+    ExitCode.WAITS: "the turn waits for your decision (`sestet ask --wait-for-approval`, "
+    "`sestet approvals approve`)",
+    ExitCode.DENIED: "`sestet ask`, or the last message of a pipe, was answered, but a call was denied: it "
+    "needed your approval and nobody could be asked, or your policy forbids it",
+    ExitCode.STOPPED: "you stopped the turn, an ingest or a trial with Ctrl-C",
+}
 
 
 def new_program(group_help: str = "") -> typer.Typer:

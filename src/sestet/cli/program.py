@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
+from typer.completion import completion_init
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -48,6 +49,9 @@ COMMANDS = {
         "models", "Fetch and choose models that run on this machine, without a key and without a server."
     ),
     "config": Entry("config", "Show, check and describe the settings."),
+    "completion": Entry(
+        "completion", "Print the script that lets your shell complete commands, options and names."
+    ),
     "eval": Entry(
         "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
     ),
@@ -110,6 +114,8 @@ def build_program() -> TyperGroup:
     """The program with every command of the table."""
     program = get_command(_starter)
     assert isinstance(program, TyperGroup)  # it has a callback
+    # Typer answers the shell's questions only after this; the scripts come from 'sestet completion'.
+    completion_init()
     for name, entry in COMMANDS.items():
         program.add_command(LazyCommand(name, entry))
     return program

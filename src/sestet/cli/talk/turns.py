@@ -10,7 +10,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import warn_once
-from sestet.cli.options import INTERRUPTED
+from sestet.cli.options import ExitCode
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
 from sestet.cli.show.footer import claim_warning, effects_text
@@ -88,27 +88,33 @@ def warn(app: App) -> None:
         typer.echo(SMALL, err=True)
 
 
-def exit_code(end: End) -> int:
-    """The exit code of the program after such an end."""
+def exit_code(end: End, *, denied: bool = False) -> ExitCode:
+    """The exit code of the program after such an end. ``denied``: a call of the turn was."""
     match end:
         case TurnFinished():
-            return 0
+            return ExitCode.DENIED if denied else ExitCode.OK
         case TurnFailed():
-            return 1
+            return ExitCode.FAILED
         case TurnPaused():
-            return 3
+            return ExitCode.WAITS
         case TurnCancelled():
-            return INTERRUPTED
+            return ExitCode.STOPPED
         case _:
             assert_never(end)
 
 
+def is_denied(event: Event) -> bool:
+    """Whether a call was denied, by the person, by the policy, or because nobody could be asked."""
+    return isinstance(event, ToolFinished) and event.outcome == "denied"
+
+
 async def answer_plainly(
     app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
-) -> End:
+) -> ExitCode:
     """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
-    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    end = report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    return exit_code(end, denied=report.denied)
 
 
 async def finish_plainly(app: App, turn: TurnRow) -> End:
@@ -124,12 +130,14 @@ class PlainReport:
         self._app = app
         self._asked = asked
         self._doubts: list[ToolFinished] = []
+        self.denied = False
 
     def show(self, event: Event) -> None:
         if line := progress_line(event, self._asked):
             typer.echo(line.text, err=True)
         if is_in_doubt(event):
             self._doubts.append(event)
+        self.denied = self.denied or is_denied(event)
 
     def end(self, end: End) -> End:
         typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
