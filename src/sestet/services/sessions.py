@@ -29,13 +29,15 @@ __all__ = [
     "read_turns",
     "rename_session",
     "require_session",
+    "require_session_name",
     "search_sessions",
 ]
 
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = re.compile(r"[\w.@:+-]{1,64}")
 #: What a person writes for the session that was used last.
 LAST = "last"
 _ALL = 1_000_000
+_SHOWN_OF_NAME = 80
 _LONGEST_TITLE = 200
 #: How many names of sessions an error lists.
 _SHOWN = 5
@@ -115,11 +117,20 @@ def name_session(journal: Journal, wanted: str) -> str:
         return row.id if row else new_session_id(journal)
     if row is not None:
         return row.id
-    if not _NAME.fullmatch(wanted):
-        raise PersonError(
-            f"'{wanted}' cannot be the name of a session: use letters, digits, '.', '_' and '-', 64 at most"
-        )
+    require_session_name(journal, wanted)
     return wanted
+
+
+def require_session_name(journal: Journal, name: str) -> None:
+    """Refuse a name that a new session cannot have. One of an earlier version may have any name."""
+    if (_NAME.fullmatch(name) and name != LAST) or journal.next_number(name) > 1:
+        return
+    if name == LAST:
+        raise PersonError(f"'{LAST}' means the session that was used last; choose another name")
+    raise PersonError(
+        f"'{name[:_SHOWN_OF_NAME]}' cannot be the name of a session: "
+        "use letters, digits and . _ - @ : +, 64 at most"
+    )
 
 
 def open_session(journal: Journal, wanted: str | None) -> str:
