@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 
 import typer
-from typer.completion import get_completion_script
+from typer.completion import shell_complete
 
 from sestet.cli.options import new_program
 
@@ -15,6 +15,7 @@ _VARIABLE = "_SESTET_COMPLETE"
 
 @program.command()
 def completion(
+    context: typer.Context,
     shell: Annotated[
         Literal["bash", "zsh", "fish"], typer.Argument(metavar="SHELL", help="bash, zsh or fish.")
     ],
@@ -24,4 +25,5 @@ def completion(
     bash: put this line into ~/.bashrc: eval "$(sestet completion bash)". zsh: the same line with zsh, in
     ~/.zshrc, after compinit. fish: sestet completion fish > ~/.config/fish/completions/sestet.fish
     """
-    typer.echo(get_completion_script(prog_name="sestet", complete_var=_VARIABLE, shell=shell))
+    program = context.find_root().command
+    raise typer.Exit(shell_complete(program, {}, "sestet", _VARIABLE, f"source_{shell}"))

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
-from typer.completion import completion_init
+from typer.completion import (
+    completion_init,  # pyright: ignore[reportPrivateImportUsage] - else only typer's own options call it
+)
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
