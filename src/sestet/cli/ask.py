@@ -14,11 +14,11 @@ from sestet.cli.talk.turns import (
     answer_plainly,
     exit_code,
     follow_turn,
-    is_denied,
     print_open_questions,
     warn,
 )
 from sestet.core.event import Event, TurnPaused
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import open_session
 
 program = new_program()
@@ -75,4 +75,4 @@ async def _ask(
         print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
         if isinstance(end, TurnPaused):
             print_open_questions(app, end.stamp.turn_id)
-        return exit_code(end, denied=any(map(is_denied, events)))
+        return exit_code(end, denied=any(map(denied_name, events)))

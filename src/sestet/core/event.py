@@ -169,6 +169,8 @@ class DelegationFinished(_Stamped):
     label: Label
     #: The turn was stopped, and the delegation with it.
     ended_with_turn: bool = False
+    #: A remote agent was not asked, because sending it the request was denied.
+    denied: bool = False
 
 
 class ToolCalled(_Stamped):

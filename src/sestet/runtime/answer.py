@@ -6,6 +6,7 @@ from typing import Literal, TypeAlias
 
 from sestet.core.event import (
     END_OF_TURN,
+    DelegationFinished,
     Effects,
     Event,
     ModelCalled,
@@ -40,13 +41,20 @@ class Answer(Record):
     usage: Usage
     #: What the turn did, from the journal.
     effects: Effects
-    #: Tools whose calls were denied: by a person, by the policy, or because nobody could be asked.
+    #: Tools whose calls were denied, and remote agents that were sent nothing.
     denied: tuple[str, ...] = ()
     #: The questions that have to be decided before the turn goes on.
     waiting_for: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.text
+
+
+def denied_name(event: Event) -> str:
+    """The tool whose call was denied, or the remote agent to which nothing was sent; else empty."""
+    if isinstance(event, ToolFinished) and event.outcome == "denied":
+        return event.call.name
+    return event.agent if isinstance(event, DelegationFinished) and event.denied else ""
 
 
 async def read_answer(turn: AsyncGenerator[Event]) -> Answer:
@@ -56,8 +64,8 @@ async def read_answer(turn: AsyncGenerator[Event]) -> Answer:
         async for event in events:
             if isinstance(event, ModelCalled):
                 usage += event.usage
-            elif isinstance(event, ToolFinished) and event.outcome == "denied":
-                denied[event.call.name] = None
+            elif name := denied_name(event):
+                denied[name] = None
             elif isinstance(event, END_OF_TURN):
                 end = event
     assert end is not None  # every turn ends in exactly one of these

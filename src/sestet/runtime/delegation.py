@@ -184,11 +184,11 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     step = ToolStep(parent, sink, transfer.call)
     clearance = await gatekeeper.clear(step)
     if clearance.decision != "go":
-        kind = "paused" if clearance.decision == "wait" else "failed"
-        return Outcome(kind, agent.name, cause=clearance.text)
+        waits = clearance.decision == "wait"
+        return Outcome("paused" if waits else "failed", agent.name, cause=clearance.text, denied=not waits)
     # The remote agent may act on the request, so an intent is written, as before any effect.
     if not await gatekeeper.start(step._replace(run=run), clearance):
-        return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
+        return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name), denied=True)
     await settle_intent(run, transfer.call)
     run.label |= remote_label(agent.name)
     try:

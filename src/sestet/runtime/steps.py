@@ -265,10 +265,10 @@ def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:
 
 
 def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:
-    kind, _, text, cause, ended_with_turn = outcome
+    kind, _, text, cause, ended_with_turn, denied = outcome
     name = run.agent.name
     return DelegationFinished(
-        run.stamp(), name, kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn
+        run.stamp(), name, kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn, denied
     )
 
 

@@ -62,6 +62,8 @@ class Outcome(NamedTuple):
     cause: str = ""
     #: The turn was stopped, and this delegation with it: a resumed turn makes the delegation again.
     ended_with_turn: bool = False
+    #: A request to a remote agent was denied.
+    denied: bool = False
 
 
 class TurnPlan(Record):

@@ -26,6 +26,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnPaused,
 )
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
@@ -103,11 +104,6 @@ def exit_code(end: End, *, denied: bool = False) -> ExitCode:
             assert_never(end)
 
 
-def is_denied(event: Event) -> bool:
-    """Whether a call was denied, by the person, by the policy, or because nobody could be asked."""
-    return isinstance(event, ToolFinished) and event.outcome == "denied"
-
-
 async def answer_plainly(
     app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
 ) -> ExitCode:
@@ -137,7 +133,7 @@ class PlainReport:
             typer.echo(line.text, err=True)
         if is_in_doubt(event):
             self._doubts.append(event)
-        self.denied = self.denied or is_denied(event)
+        self.denied = self.denied or bool(denied_name(event))
 
     def end(self, end: End) -> End:
         typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
