@@ -32,6 +32,7 @@ from sestet.core.model import Model
 from sestet.core.tool import Tool
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
+from sestet.runtime.answer import Answer, read_answer
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import REMOTE_SINK
 from sestet.runtime.gate import asks_every_time
@@ -39,6 +40,7 @@ from sestet.runtime.history import History
 from sestet.runtime.runner import Hooks, Runner
 from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
+from sestet.services.sessions import new_session_id
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.forgettings import Forgettings
@@ -131,6 +133,13 @@ class App:
         With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
         """
         return self._runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+
+    async def ask(
+        self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
+    ) -> Answer:
+        """One message, one answer; without a session id it begins a new session."""
+        name = new_session_id(self.journal) if session_id is None else session_id
+        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""

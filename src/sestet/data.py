@@ -15,7 +15,7 @@ from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import Exchange, search_sessions
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore, TripleRow
-from sestet.storage.journal import Journal
+from sestet.storage.journal import Journal, SessionRow
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.spending import SpendingStore
@@ -68,6 +68,14 @@ class Data:
     def observing(self) -> WorkSum:
         """What observing and reflecting have done and used so far."""
         return ObservationProgress(self._database, self.journal).work_sum()
+
+
+def recent_sessions(limit: int) -> list[SessionRow]:
+    """The sessions that were used last; a database that does not exist is not created."""
+    if not (data_directory() / FILE_NAME).exists():
+        return []
+    with open_data(Settings()) as data:
+        return data.journal.sessions(limit)
 
 
 @contextmanager

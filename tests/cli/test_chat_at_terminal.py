@@ -15,7 +15,7 @@ def test_a_conversation_greets_shows_its_work_and_answers(home: Home) -> None:
     with home.terminal("chat") as terminal:
         greeting = terminal.expect(PROMPT)
         assert re.search(r"Sestet · session \d{8}-[0-9a-f]{4} \(new\) · model offline · /help", greeting)
-        assert "docs/models.md" in greeting
+        assert "sestet docs models" in greeting
         terminal.say("list the files here")
         terminal.expect("→ operator")
         terminal.expect("operator · fs_list")

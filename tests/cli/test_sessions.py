@@ -50,7 +50,7 @@ def test_ask_goes_on_in_the_last_session_and_begins_new_ones_by_name_alone(call:
     assert len(json.loads(call("sessions", "show", FILES, "--json").out)["turns"]) == 2
     wrong = call("ask", "--session", "a/b", "hello")
     assert wrong.code == 1
-    assert "use letters, digits, '.', '_' and '-'" in wrong.err
+    assert "use letters, digits and . _ - @ : +, 64 at most" in wrong.err
 
 
 def test_a_title_of_ones_own_stays_and_is_shown(call: Call) -> None:

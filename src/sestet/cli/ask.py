@@ -5,11 +5,19 @@ from typing import Annotated
 import typer
 
 from sestet.cli.assistant import open_app, run, warn_once
+from sestet.cli.names import session_names
 from sestet.cli.options import MINE, has_waiting_input, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
 from sestet.cli.show.turn_summary import describe_turn
-from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
+from sestet.cli.talk.turns import (
+    answer_plainly,
+    exit_code,
+    follow_turn,
+    print_open_questions,
+    warn,
+)
 from sestet.core.event import Event, TurnPaused
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import open_session
 
 program = new_program()
@@ -24,7 +32,11 @@ def ask(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", "-s", metavar="ID", help="Ask in this session, or begin it; 'last': the latest."
+            "--session",
+            "-s",
+            metavar="ID",
+            help="Ask in this session, or begin it; 'last': the latest.",
+            autocompletion=session_names,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
@@ -58,10 +70,10 @@ async def _ask(
         session_id = open_session(app.journal, session)
         warn(app)
         if not as_json:
-            return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine))
+            return await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine)
         events: list[Event] = []
         end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask, mine=mine)
         print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
         if isinstance(end, TurnPaused):
             print_open_questions(app, end.stamp.turn_id)
-        return exit_code(end)
+        return exit_code(end, denied=any(map(denied_name, events)))

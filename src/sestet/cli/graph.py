@@ -8,7 +8,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import AS_JSON, LARGEST, new_program, whole_number
+from sestet.cli.options import AS_JSON, LARGEST, ExitCode, new_program, whole_number
 from sestet.cli.show.clean import one_line
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.graph import (
@@ -161,7 +161,7 @@ async def _path(context: typer.Context, wanted: Walk, end: str, as_json: bool) -
             why = "" if found.complete else "; the search stopped early, because the graph is too wide there"
             typer.echo(f"No facts lead there within {wanted.depth} steps{why}.", err=True)
         if not found.nodes:
-            raise typer.Exit(1)
+            raise typer.Exit(ExitCode.FAILED)
 
 
 async def _list(context: typer.Context, predicate: str, limit: int, as_json: bool) -> None:

@@ -11,9 +11,9 @@ from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
 from sestet.cli.options import (
     AS_JSON,
-    INTERRUPTED,
     LIMIT,
     MINE,
+    ExitCode,
     is_typed,
     new_program,
     read_stdin,
@@ -211,7 +211,7 @@ def ingest(
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({**_described(summary), "embedding_problem": embedded.problem})
     else:
@@ -233,7 +233,7 @@ def embed(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> 
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The vectors so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({"embedded": embedded.done, "embedding_problem": embedded.problem})
     elif embedded.problem:

@@ -8,6 +8,7 @@ import termios
 from array import array
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 from itertools import chain
 
 import typer
@@ -39,8 +40,33 @@ def whole_number(lowest: int = 1, highest: int = LARGEST) -> Callable[[str], int
 LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
-#: The exit code of a program that Ctrl-C stopped, as shells have it.
-INTERRUPTED = 130
+
+
+class ExitCode(IntEnum):
+    """How the program ended, for scripts."""
+
+    OK = 0
+    FAILED = 1
+    MISTAKE = 2
+    WAITS = 3
+    DENIED = 4
+    #: As shells have it for a program that Ctrl-C stopped.
+    STOPPED = 130
+
+
+#: What docs/cli.md says of each.
+EXIT_CODES = {
+    ExitCode.OK: "it worked",
+    ExitCode.FAILED: "it failed: a turn without a reply, a name that does not exist, a question answered "
+    "with no, a broken document, a problem that `sestet doctor` found",
+    ExitCode.MISTAKE: "the settings or the command line are wrong, and Sestet wrote nothing; a group without "
+    "a command, such as `sestet memory`, prints its help on stderr",
+    ExitCode.WAITS: "the turn waits for your decision (`sestet ask --wait-for-approval`, "
+    "`sestet approvals approve`)",
+    ExitCode.DENIED: "`sestet ask`, or the last message of a pipe, was answered, but a call was denied: it "
+    "needed your approval and nobody could be asked, or your policy forbids it",
+    ExitCode.STOPPED: "you stopped the turn, an ingest or a trial with Ctrl-C",
+}
 
 
 def new_program(group_help: str = "") -> typer.Typer:
@@ -102,7 +128,7 @@ def stoppable(said: str) -> Generator[None]:
         yield
     except KeyboardInterrupt:
         typer.echo(said, err=True)
-        raise typer.Exit(INTERRUPTED) from None
+        raise typer.Exit(ExitCode.STOPPED) from None
 
 
 def confirmed(question: str) -> bool:

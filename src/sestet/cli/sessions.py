@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from sestet.cli.assistant import open_app, open_stored, run
-from sestet.cli.options import AS_JSON, LIMIT, confirmed, new_program
+from sestet.cli.names import session_names
+from sestet.cli.options import AS_JSON, LIMIT, ExitCode, confirmed, new_program
 from sestet.cli.private_file import new_private_file
 from sestet.cli.show.clean import clean, escape_json
 from sestet.cli.show.console import as_json_text, open_console, print_json
@@ -28,7 +29,9 @@ from sestet.services.sessions import read_turns, rename_session, require_session
 program = new_program()
 
 _ID = typer.Argument(
-    metavar="ID", help="The session: its id, the beginning of it, the part after its dash, or 'last'."
+    metavar="ID",
+    help="The session: its id, the beginning of it, the part after its dash, or 'last'.",
+    autocompletion=session_names,
 )
 
 
@@ -123,7 +126,7 @@ def delete(
                 typer.echo(line, err=True)
             if not confirmed("Delete it for good?"):
                 typer.echo("nothing was deleted", err=True)
-                raise typer.Exit(1)
+                raise typer.Exit(ExitCode.FAILED)
         done = run(data.session_deletion.delete(row, with_memories=with_memories))
         wipe = data.forgetting.wipe()
     if as_json:

@@ -171,6 +171,8 @@ class DelegationFinished(_Stamped):
     ended_with_turn: bool = False
     #: The cause for the person, where ``cause`` instructs the model; empty: ``cause`` is for both.
     for_person: str = ""
+    #: A remote agent was not asked, because sending it the request was denied.
+    denied: bool = False
 
 
 class ToolCalled(_Stamped):

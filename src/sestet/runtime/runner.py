@@ -73,7 +73,7 @@ class Runner:
         self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
     ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
-        require_usable(session_id, text)
+        require_usable(self._journal, session_id, text)
         text = whole(text)
         return self._follow(
             session_id,

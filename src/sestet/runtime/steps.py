@@ -270,8 +270,8 @@ def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:
 
 
 def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:
-    kind, _, text, cause, ended_with_turn, for_person = outcome
-    facts = (kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn, for_person)
+    kind, _, text, cause, ended_with_turn, for_person, denied = outcome
+    facts = (kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn, for_person, denied)
     return DelegationFinished(run.stamp(), run.agent.name, *facts)
 
 

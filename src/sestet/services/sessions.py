@@ -1,8 +1,8 @@
 """Conversations: the one that a name means, a new one, and the turns of one."""
 
 import json
+import os
 import re
-import secrets
 import time
 from collections.abc import Sequence
 
@@ -29,13 +29,15 @@ __all__ = [
     "read_turns",
     "rename_session",
     "require_session",
+    "require_session_name",
     "search_sessions",
 ]
 
-_NAME = re.compile(r"[\w.][\w.-]{0,63}")
+_NAME = re.compile(r"[\w.@:+][\w.@:+-]{0,63}")
 #: What a person writes for the session that was used last.
 LAST = "last"
 _ALL = 1_000_000
+_SHOWN_OF_NAME = 80
 _LONGEST_TITLE = 200
 #: How many names of sessions an error lists.
 _SHOWN = 5
@@ -45,7 +47,7 @@ _ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
 def new_session_id(journal: Journal) -> str:
     """A short name that can be read aloud: ``20261115-1a2b``."""
     while True:
-        session_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(2)}"
+        session_id = f"{time.strftime('%Y%m%d')}-{os.urandom(2).hex()}"
         if find_session(journal, session_id) is None:
             return session_id
 
@@ -124,12 +126,20 @@ def name_session(journal: Journal, wanted: str) -> str:
         return row.id if row else new_session_id(journal)
     if row is not None:
         return row.id
-    if not _NAME.fullmatch(wanted):
-        raise PersonError(
-            f"'{wanted}' cannot be the name of a session: use letters, digits, '.', '_' and '-', 64 at most, "
-            "and no '-' at the beginning"
-        )
+    require_session_name(journal, wanted)
     return wanted
+
+
+def require_session_name(journal: Journal, name: str) -> None:
+    """Refuse a name that a new session cannot have. One of an earlier version may have any name."""
+    if (_NAME.fullmatch(name) and not _is_last(name)) or journal.next_number(name) > 1:
+        return
+    if _is_last(name):
+        raise PersonError(f"'{LAST}' means the session that was used last; choose another name")
+    raise PersonError(
+        f"'{name[:_SHOWN_OF_NAME]}' cannot be the name of a session: "
+        "use letters, digits and . _ - @ : +, 64 at most, and no '-' at the beginning"
+    )
 
 
 def open_session(journal: Journal, wanted: str | None) -> str:

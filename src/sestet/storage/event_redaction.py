@@ -124,9 +124,9 @@ class EventRedaction:
             # A title is the beginning of the first message, so it may hold a part of the words.
             text = str(cast("dict[str, JsonValue]", values)["text"])
             self._database.execute(
-                """UPDATE sessions SET title = ?2 WHERE id =
-                   (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
-                (event.turn_id, title_of(text)),
+                """UPDATE sessions SET title = ? WHERE id =
+                   (SELECT session_id FROM turns WHERE id = ? AND number = 1)""",
+                (title_of(text), event.turn_id),
             )
 
 

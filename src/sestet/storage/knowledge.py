@@ -71,7 +71,8 @@ class KnowledgeStore:
         """
         tags = tuple(dict.fromkeys(tags))
         stored_tags = json.dumps(tags, ensure_ascii=False)
-        values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
+        saved_at = time.time()
+        values = (content, category, stored_tags, origin.session_id, origin.turn_id, saved_at)
         label = label_columns(origin.label)
         with self._database.transaction():
             present = self.get(key)
@@ -82,8 +83,8 @@ class KnowledgeStore:
                 self._database.execute(
                     """INSERT INTO knowledge (key, content, category, tags, session_id, turn_id, updated_at,
                            untrusted, private, sources, created_at, version)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?7, 1)""",
-                    (key, *values, *label),
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)""",
+                    (key, *values, *label, saved_at),
                 )
                 present = self._require(key)
                 self._add_version(present.id, 1, None, values, label)
@@ -146,9 +147,9 @@ class KnowledgeStore:
     def latest(self, limit: int, tag: str = "") -> list[KnowledgeRow]:
         """The entries that changed last, with one tag or with any."""
         return self._select(
-            """FROM knowledge WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?1)
-               ORDER BY updated_at DESC, id DESC LIMIT ?2""",
-            (tag, limit),
+            """FROM knowledge WHERE ? = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)
+               ORDER BY updated_at DESC, id DESC LIMIT ?""",
+            (tag, tag, limit),
         )
 
     def count(self) -> int:
@@ -189,7 +190,7 @@ class KnowledgeStore:
                    turn_id = chosen.turn_id, updated_at = chosen.saved_at, untrusted = chosen.untrusted,
                    private = chosen.private, sources = chosen.sources
                FROM knowledge_versions AS chosen
-               WHERE id = ?1 AND knowledge_id = id AND chosen.version = ?2""",
+               WHERE id = ? AND knowledge_id = id AND chosen.version = ?""",
             (knowledge_id, version),
         )
         return written.rowcount > 0

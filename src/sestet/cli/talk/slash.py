@@ -160,4 +160,5 @@ COMMANDS = {
     "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),
     "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
+    "/quit": SlashCommand(_exit, "/quit", "leave, too"),
 }

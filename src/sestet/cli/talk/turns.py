@@ -10,7 +10,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import warn_once
-from sestet.cli.options import INTERRUPTED
+from sestet.cli.options import ExitCode
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
 from sestet.cli.show.footer import claim_warning, effects_text, usage_text
@@ -27,6 +27,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnPaused,
 )
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
@@ -89,27 +90,28 @@ def warn(app: App) -> None:
         typer.echo(SMALL, err=True)
 
 
-def exit_code(end: End) -> int:
-    """The exit code of the program after such an end."""
+def exit_code(end: End, *, denied: bool = False) -> ExitCode:
+    """The exit code of the program after such an end. ``denied``: a call of the turn was."""
     match end:
         case TurnFinished():
-            return 0
+            return ExitCode.DENIED if denied else ExitCode.OK
         case TurnFailed():
-            return 1
+            return ExitCode.FAILED
         case TurnPaused():
-            return 3
+            return ExitCode.WAITS
         case TurnCancelled():
-            return INTERRUPTED
+            return ExitCode.STOPPED
         case _:
             assert_never(end)
 
 
 async def answer_plainly(
     app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
-) -> End:
+) -> ExitCode:
     """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
-    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    end = report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    return exit_code(end, denied=report.denied)
 
 
 async def finish_plainly(app: App, turn: TurnRow) -> End:
@@ -126,6 +128,7 @@ class PlainReport:
         self._asked = asked
         self._doubts: list[ToolFinished] = []
         self._found: list[DelegationFinished] = []
+        self.denied = False
 
     def show(self, event: Event) -> None:
         if line := progress_line(event, self._asked):
@@ -134,6 +137,7 @@ class PlainReport:
             self._doubts.append(event)
         elif is_finding(event):
             self._found.append(event)
+        self.denied = self.denied or bool(denied_name(event))
 
     def end(self, end: End) -> End:
         if isinstance(end, TurnFailed):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from sestet.config.links import resolved
 from sestet.core.errors import PersonError
 from sestet.core.message import whole
 from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
@@ -173,13 +174,14 @@ class Ingestion:
 def _root(path: Path, prune: bool) -> Path:
     """Resolve a path from the person. It may be a link; links below it are not followed."""
     try:
-        resolved = path.resolve(strict=not prune)
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PersonError(f"{printable(str(path))}: {reason}") from error
-    if not (resolved.is_file() or resolved.is_dir()) and resolved.exists():
+        root = resolved(path)
+        if not prune:
+            root.stat()
+    except OSError as error:
+        raise PersonError(f"{printable(str(path))}: {error.strerror}") from error
+    if not (root.is_file() or root.is_dir()) and root.exists():
         raise PersonError(f"{printable(str(path))}: neither a file nor a directory")
-    return resolved
+    return root
 
 
 def _digest(stream: BinaryIO) -> str:
