@@ -66,8 +66,13 @@ async def _shown(talk: Talk, person: Person, follow: Callable[[Show], Awaitable[
     """Show a turn while it runs."""
     own_words = not talk.is_builtin
     view = TurnView(talk.console, talk.app.root.name, markdown=own_words, findings=own_words)
-    with view, quiet_keyboard():
-        end = await follow(view.show)
+    try:
+        with view, quiet_keyboard():
+            end = await follow(view.show)
+    except PersonError:
+        # Such as Ctrl-C while the turn waited for another one.
+        person.take_back()
+        raise
     if isinstance(end, TurnCancelled):
         person.take_back()
     return end
