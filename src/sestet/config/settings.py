@@ -177,7 +177,7 @@ class GraphSettings(_Section):
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
     predicates: Annotated[
-        tuple[str, ...], "Links of your own beside the named ones, such as works_at; see docs/graph.md"
+        tuple[str, ...], "Links of your own beside the built-in ones, such as mentors; see docs/graph.md"
     ] = ()
     extraction: Annotated[
         Literal["off", "review", "on"],

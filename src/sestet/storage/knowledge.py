@@ -207,9 +207,7 @@ class _Details(NamedTuple):
     tags: tuple[str, ...]
 
 
-def _details(
-    present: KnowledgeRow | None, category: Category | None, tags: Sequence[str] | None
-) -> _Details:
+def _details(present: KnowledgeRow | None, category: Category | None, tags: Sequence[str] | None) -> _Details:
     """The given category and tags; where one is None, that of the present version or the default."""
     kept = _Details(present.category, present.tags) if present else _Details("note", ())
     return _Details(category or kept.category, kept.tags if tags is None else tuple(dict.fromkeys(tags)))

@@ -8,16 +8,13 @@ from sestet.core.errors import ToolError
 from sestet.core.label import Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
-from sestet.storage.graph import GraphStore, Predicates, TripleRow, UnknownPredicateError
+from sestet.storage.graph import BUILT_IN_PREDICATES, GraphStore, Predicates, TripleRow, UnknownPredicateError
 from sestet.storage.traversal import Direction
 
 _MOST_FACTS = 100
 _LONGEST_PATH = 12
 _FOLLOWED = "Only facts with these predicates, such as works_at; none: all"
-_LINKED = (
-    "How they are linked: related_to, caused_by, resolved_by, follows, similar_to, contains, in_session,"
-    " reflects_on, learned_from"
-)
+_LINKED = f"How they are linked: {', '.join(BUILT_IN_PREDICATES)}"
 _DIRECTION = "out: from subject to object; in: from object to subject; both: either way"
 
 
@@ -241,7 +238,9 @@ def _declared(predicates: Predicates, name: str, also: Iterable[str] = ()) -> st
     try:
         return predicates.require(name, also)
     except UnknownPredicateError as error:
-        raise ToolError(str(error)) from error
+        known = ", ".join(error.known)
+        way_out = f"The person can add it with 'sestet graph predicates --add {error.name}'"
+        raise ToolError(f"{error} Known: {known}. {way_out}") from error
 
 
 def _known(graph: GraphStore, predicates: Predicates, name: str) -> str:
