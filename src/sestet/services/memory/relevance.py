@@ -56,6 +56,10 @@ _DEEDS = frozenset(
 )
 
 
+#: Words for a request that are no subject anywhere.
+_ASKING = frozenset(map(stem, ("tell", "list", "help", "remind", "recall", "say", "try", "ask")))
+
+
 class _Topic:
     """Something that a person tells of themselves in many words, and asks about in others."""
 
@@ -180,6 +184,12 @@ def only_related(asked: Asked, rows: Sequence[_RowT], text_of: Callable[[_RowT],
     scores = [asked.shared(text_of(row)) for row in rows]
     least = _NEAR_THE_BEST * max(scores, default=0)
     return [row for row, score in zip(rows, scores, strict=True) if score > 0 and score >= least]
+
+
+def starts_with_request(text: str) -> bool:
+    """Whether the first word is one with which a person wants something done: "list", "find"."""
+    first = re.match(r"\W*(\w+)", text)
+    return first is not None and stem(first[1]) in _DEEDS | _ASKING
 
 
 def _tidy(text: str) -> str:
