@@ -350,6 +350,16 @@ def test_a_request_in_plain_words_finds_its_tool_and_arguments(
     assert (match.tool.name, match.arguments) == (tool, arguments)
 
 
+async def test_a_fact_is_replaced_in_other_words_however_many_came_after_it(memories: MemoryStore) -> None:
+    await run(memory_remember, memories, fact="I live in Oslo")
+    for number in range(30):
+        memories.add(f"a fact number {number}", Origin("s", "t", CLEAN))
+
+    done = await run(memory_remember, memories, fact="I moved to Bergen", call=LATER)
+
+    assert done == f"Remembered: I moved to Bergen\nIt replaces: I live in Oslo (m1, {DAY})"
+
+
 async def test_a_fact_is_recalled_in_other_words_where_there_is_an_embedding(
     database: Database, memories: MemoryStore
 ) -> None:

@@ -15,8 +15,10 @@ from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
 _FACT_LENGTH = 2_000
-#: The number of stored facts that a new one is compared with.
-_COMPARED = 20
+#: The number of stored facts that a new one is compared with: it may replace an old one in other words.
+_COMPARED = 1_000
+#: The number of similar facts among which one with the same words is looked for.
+_SIMILAR = 20
 _ID = "Its id, such as m3"
 
 
@@ -39,6 +41,8 @@ _ID = "Its id, such as m3"
         "{fact}, remember it",
         "bear in mind that {fact}",
         "memorize that {fact}",
+        "actually, {fact}",
+        "correction: {fact}",
     ),
 )
 async def memory_remember(
@@ -53,7 +57,7 @@ async def memory_remember(
     """
     fact = given(fact, "fact", _FACT_LENGTH)
     origin = origin_of(call, fact)
-    found = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
+    found = (*memories.latest(_COMPARED), *memories.find(fact, _SIMILAR))
     candidates = {row.id: row for row in found}
     same = [row for row in candidates.values() if _comparable(row.text) == _comparable(fact)]
     # The person's own words are stored even if the same words of somebody else are.
@@ -179,7 +183,7 @@ async def memory_forget(
 ) -> Labelled:
     """Forget one fact for good. The conversation in which it was told is not changed by this."""
     words = given(words, "words", _FACT_LENGTH)
-    candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
+    candidates = [_require(memories, memory)] if memory else memories.find(words, _SIMILAR)
     row = next((row for row in candidates if _comparable(row.text) == _comparable(words)), None)
     if row is None:
         near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "none"
