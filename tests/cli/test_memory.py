@@ -185,3 +185,17 @@ def test_the_later_statement_answers_the_question_and_the_older_one_is_kept(call
     assert "Globex" in who
     assert "Max" not in who
     assert "I live in Oslo (replaced by m4)" in call("memory", "list").out
+
+
+def test_a_secret_is_kept_by_nobody_unless_you_insist(call: Call) -> None:
+    refused = "not kept: this looks like a password, which belongs in the vault or a password manager"
+
+    assert refused in call("ask", "remember that my wifi password is hunter2").out
+    done = call("knowledge", "save", "wifi password", "hunter2")
+    assert (done.code, done.err) == (1, f"sestet: {refused}; --anyway keeps it here\n")
+    call("ask", "remember that my wifi is called Fjord")
+    assert refused in call("memory", "edit", "m1", "my wifi password is hunter2").err
+    assert "hunter2" not in call("memory", "list").out + call("knowledge", "list").out
+
+    assert call("knowledge", "save", "wifi password", "hunter2", "--anyway").code == 0
+    assert call("memory", "edit", "m1", "my wifi password is hunter2", "--anyway").code == 0

@@ -10,7 +10,17 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program
+from sestet.cli.options import (
+    ANYWAY,
+    AS_JSON,
+    INTERRUPTED,
+    LARGEST,
+    LIMIT,
+    MINE,
+    is_typed,
+    new_program,
+    refuse_secret,
+)
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -86,6 +96,7 @@ def save(
     ] = None,
     no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove its tags.")] = False,
     mine: Annotated[bool, MINE] = False,
+    anyway: Annotated[bool, ANYWAY] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Save an entry in your own words; the same KEY again makes a new version.
@@ -101,6 +112,7 @@ def save(
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
+    refuse_secret(f"{entry.key}: {entry.content}", anyway)
     with open_stored(context) as data:
         tags = entry.tags if tag or no_tags else None
         saved = data.library.save(entry.key, entry.content, category, tags, mine=mine)

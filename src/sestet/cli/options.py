@@ -4,8 +4,12 @@ import sys
 
 import typer
 
+from sestet.core.errors import PersonError
+from sestet.core.secret_text import refusal
+
 LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
+ANYWAY = typer.Option("--anyway", help="Keep it although it looks like a secret.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
 #: The largest number that SQLite stores.
 LARGEST = 2**63 - 1
@@ -26,6 +30,12 @@ def new_program(group_help: str = "") -> typer.Typer:
 def is_typed() -> bool:
     """Whether stdin is a terminal: then a person types what is read from it."""
     return sys.stdin.isatty()
+
+
+def refuse_secret(text: str, anyway: bool) -> None:
+    """Raise if a text looks like a secret, unless the person insists."""
+    if not anyway and (why := refusal(text)):
+        raise PersonError(f"{why}; --anyway keeps it here")
 
 
 def confirmed(question: str) -> bool:

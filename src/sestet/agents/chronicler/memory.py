@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import given, not_yours, number_of, origin_of
+from sestet.agents._shared.text import given, not_yours, number_of, origin_of, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
@@ -56,6 +56,7 @@ async def memory_remember(
     A fact that plainly contradicts an older one counts in its place.
     """
     fact = given(fact, "fact", _FACT_LENGTH)
+    refuse_secret(fact)
     origin = origin_of(call, fact)
     found = (*memories.latest(_COMPARED), *memories.find(fact, _SIMILAR))
     candidates = {row.id: row for row in found}
@@ -139,6 +140,7 @@ async def memory_update(
 ) -> Labelled:
     """Replace a fact by what is true now. The older one is kept, marked as replaced, and not recalled."""
     fact = given(fact, "fact", _FACT_LENGTH)
+    refuse_secret(fact)
     old = _require(memories, memory)
     origin = origin_of(call, fact)
     if not _may_replace(call, fact, origin.label, old):

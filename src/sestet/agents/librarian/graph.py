@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import given
+from sestet.agents._shared.text import given, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
@@ -182,6 +182,7 @@ async def graph_add(
     object: Annotated[str, "What it is linked to, such as 'a full disk'"],
 ) -> str:
     """Add one fact to the graph: a subject, a predicate and an object."""
+    refuse_secret(f"{subject}: {object}")
     row = graph.add(
         given(subject, "subject"),
         _declared(predicates, given(predicate, "predicate", 100)),

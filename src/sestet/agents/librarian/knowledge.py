@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given, not_yours
+from sestet.agents._shared.text import checked, given, not_yours, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.record import Record
@@ -56,6 +56,7 @@ async def save_knowledge(
 ) -> str:
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
     entry = entry_of(content, key, tags or ())
+    refuse_secret(f"{entry.key}: {entry.content}")
     # A model often sends an empty list for what it leaves out.
     row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags or None)
     if row.key.casefold() != entry.key.casefold():
