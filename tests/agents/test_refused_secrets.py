@@ -17,7 +17,7 @@ from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
-from tests.agents.calling import run
+from tests.agents.calling import CALL, run
 
 _CARD = "my card is 4111 1111 1111 1111"
 
@@ -45,7 +45,7 @@ async def test_a_secret_is_refused_and_nothing_is_stored(
     services = (memories, observations, graph, Predicates(), knowledge, learnings)
 
     with pytest.raises(ToolError, match=r"not kept: this looks like .+, which belongs in the vault"):
-        await run(tool, *services, **arguments)
+        await run(tool, *services, call=CALL, **arguments)
 
     assert [row.text for row in memories.latest(5, superseded=True)] == ["I like tea"]
     assert [row.text for row in observations.observations(5)] == ["tea"]
