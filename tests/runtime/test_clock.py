@@ -10,6 +10,9 @@ from sestet.core.event import ApprovalRequested, Event, TurnStarted
 from sestet.core.message import UserMessage
 from sestet.core.words import moment
 from sestet.models.scripted import ScriptedModel
+from sestet.services.forgetting import Forgetting
+from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.journal import Journal
 from tests.runtime.transcript import transfer
 
 OSLO = timezone(timedelta(hours=2), "CEST")
@@ -97,6 +100,19 @@ async def test_the_beginning_of_a_prompt_stays_the_same_as_time_goes_by(tmp_path
     assert times(after) == [
         ("orchestrator", [moment(NOON + timedelta(hours=hours)) for hours in range(3)]),
     ]
+
+
+async def test_the_time_stays_when_the_words_are_forgotten(tmp_path: Path) -> None:
+    async with sestet.open({}, home=tmp_path, model=ScriptedModel(["Noted."]), clock=Clock()) as app:
+        (first, *_) = await turn(app, "my code is 1234 on Sunday")
+    database = Database(tmp_path / FILE_NAME)
+
+    Forgetting(database).forget_words("Sunday")
+    started = next(Journal(database).events_of(first.stamp.turn_id))
+    database.close()
+
+    assert isinstance(started, TurnStarted)
+    assert (started.text, started.said_at) == ("my code is 1234 on [forgotten]", SAID_AT)
 
 
 async def test_a_turn_that_goes_on_keeps_the_time_at_which_it_began(tmp_path: Path) -> None:
