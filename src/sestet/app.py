@@ -1,8 +1,9 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +31,7 @@ from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
 from sestet.core.tool import Tool
+from sestet.core.words import local_now
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
 from sestet.runtime.answer import Answer, read_answer
@@ -97,6 +99,7 @@ class App:
             Hooks(
                 recall=recall_hook(settings, database),
                 fast_route=fast_route(settings, self.models, self.root),
+                clock=additions.clock,
                 after_turn=self._after_turn,
             ),
         )
@@ -219,6 +222,7 @@ async def open(
     tools: Sequence[Tool] = (),
     specs: Sequence[AgentSpec] = (),
     plugins: bool | Path | None = None,
+    clock: Callable[[], datetime] = local_now,
 ) -> AsyncGenerator[App]:
     """Open an assistant: ``async with sestet.open() as app``.
 
@@ -226,10 +230,11 @@ async def open(
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
     those that ship: a tool goes to the specialist that owns its prefix. ``plugins`` adds the person's
     plug-ins (True), or those of one folder (its path); None: if the settings are read from the file.
+    ``clock`` gives the person's local time, which every agent is told.
     """
     loaded = load_settings() if settings is None else settings
     settings = settings_of(loaded)
-    additions = with_plugins(Additions(tools, specs, model), plugins, settings, loaded)
+    additions = with_plugins(Additions(tools, specs, model, clock=clock), plugins, settings, loaded)
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:

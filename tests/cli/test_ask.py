@@ -7,9 +7,10 @@ import pytest
 
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
+from sestet.cli.options import ExitCode
 from sestet.cli.show.session_markdown import session_markdown
 from sestet.cli.show.turn_summary import describe_turn
-from sestet.cli.talk.turns import answer_plainly, exit_code
+from sestet.cli.talk.turns import answer_plainly
 from sestet.core.errors import ModelError
 from sestet.core.model import Usage
 from sestet.services.sessions import read_turns, require_session
@@ -84,12 +85,12 @@ async def test_a_failed_turn_tells_what_specialists_found_and_what_it_used(
     )
     script = [first, ModelReply("They say tea.", usage=Usage(10, 5)), ModelError("the wire broke")]
     async with sestet.open({}, model=ScriptedModel(script), home=tmp_path) as app:
-        end = await answer_plainly(app, "s1", "what did I want?")
+        code = await answer_plainly(app, "s1", "what did I want?")
         turns = read_turns(app.journal, "s1")
         row = require_session(app.journal, "s1")
 
     said = capsys.readouterr()
-    assert exit_code(end) == 1
+    assert code == ExitCode.FAILED
     assert said.out == ""
     assert said.err == (
         "→ operator: read\n"

@@ -10,6 +10,7 @@ import typer
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
 from sestet.cli.options import (
+    ANYWAY,
     AS_JSON,
     LIMIT,
     MINE,
@@ -17,6 +18,7 @@ from sestet.cli.options import (
     is_typed,
     new_program,
     read_stdin,
+    refuse_secret,
     whole_number,
 )
 from sestet.cli.show.clean import clean
@@ -85,18 +87,24 @@ def save(
     key: Annotated[str, _KEY],
     content: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The text; - reads it from stdin.")],
     category: Annotated[
-        Literal["fact", "note", "document", "procedure"], typer.Option(help="What kind of text it is.")
-    ] = "note",
-    tag: Annotated[
-        list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; may be repeated.")
+        Literal["fact", "note", "document", "procedure"] | None,
+        typer.Option(help="What kind of text it is; else as before, or note."),
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="A word to find it by; may be repeated. Else as before."),
+    ] = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove its tags.")] = False,
     mine: Annotated[bool, MINE] = False,
+    anyway: Annotated[bool, ANYWAY] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Save an entry in your own words; the same KEY again makes a new version.
 
     Text from stdin is untrusted, unless you type it or pass --mine. It never replaces an entry of yours.
     """
+    if tag and no_tags:
+        raise typer.BadParameter("give either --tag or --no-tags")
     is_piped = content == ["-"]
     mine = mine or not is_piped or is_typed()
     text = read_stdin() if is_piped else " ".join(content)
@@ -104,8 +112,10 @@ def save(
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
+    refuse_secret(f"{entry.key}: {entry.content}", anyway)
     with open_stored(context) as data:
-        saved = data.library.save(entry.key, entry.content, category, entry.tags, mine=mine)
+        tags = entry.tags if tag or no_tags else None
+        saved = data.library.save(entry.key, entry.content, category, tags, mine=mine)
     print_saved(saved, as_json)
     if saved.key.casefold() != entry.key.casefold():
         typer.echo(

@@ -14,6 +14,7 @@ from itertools import chain
 import typer
 
 from sestet.core.errors import PersonError
+from sestet.core.secret_text import refusal
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 
 #: No row has a larger number, and SQLite stores it.
@@ -39,6 +40,7 @@ def whole_number(lowest: int = 1, highest: int = LARGEST) -> Callable[[str], int
 
 LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many at most.")
 MINE = typer.Option("--mine", help="The text on stdin is in your own words; else it is untrusted.")
+ANYWAY = typer.Option("--anyway", help="Keep it although it looks like a secret.")
 AS_JSON = typer.Option("--json", help="Print JSON.")
 
 
@@ -129,6 +131,12 @@ def stoppable(said: str) -> Generator[None]:
     except KeyboardInterrupt:
         typer.echo(said, err=True)
         raise typer.Exit(ExitCode.STOPPED) from None
+
+
+def refuse_secret(text: str, anyway: bool) -> None:
+    """Raise if a text looks like a secret, unless the person insists."""
+    if not anyway and (why := refusal(text)):
+        raise PersonError(f"{why}; --anyway keeps it here")
 
 
 def confirmed(question: str) -> bool:

@@ -178,7 +178,7 @@ class GraphSettings(_Section):
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
     predicates: Annotated[
-        tuple[str, ...], f"Links of your own beside the named ones, such as works_at; see {page('graph')}"
+        tuple[str, ...], f"Links of your own beside the built-in ones, such as mentors; see {page('graph')}"
     ] = ()
     extraction: Annotated[
         Literal["off", "review", "on"],

@@ -72,6 +72,8 @@ class TurnStarted(_Stamped):
     label: Label = CLEAN
     #: False: the person did not write the text, for example because it came through a pipe.
     mine: bool = True
+    #: The person's local time, as every agent of the turn reads it.
+    said_at: str = ""
 
 
 class MemoryRecalled(_Stamped):

@@ -24,6 +24,13 @@ class UserMessage(NamedTuple):
     """The words an agent has to act on: the person's, or the request of a delegation."""
 
     text: str
+    #: The person's local time at the beginning of the turn; empty: unknown.
+    said_at: str = ""
+
+    @property
+    def dated(self) -> str:
+        """The text as a model reads it, after its time."""
+        return f"[Sent {self.said_at}]\n{self.text}" if self.said_at else self.text
 
 
 class AssistantMessage(NamedTuple):

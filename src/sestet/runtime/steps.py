@@ -184,7 +184,9 @@ class Steps:
     async def _run_delegations(self, parent: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
         turn = parent.turn
         runs = [
-            AgentRun(turn, each.agent, [UserMessage(each.request)], f"d{each.number}", parent.label)
+            AgentRun(
+                turn, each.agent, [UserMessage(each.request, turn.said_at)], f"d{each.number}", parent.label
+            )
             for each in transfers
         ]
         for transfer, run in zip(transfers, runs, strict=True):

@@ -81,6 +81,8 @@ class TurnPlan(Record):
     replay: Replay = NOTHING_DONE
     #: Whether the person wrote the text; if not, it is untrusted.
     mine: bool = True
+    #: The person's local time when the turn began.
+    said_at: str = ""
 
 
 def require_usable(journal: Journal, session_id: object, text: object) -> None:
@@ -143,6 +145,7 @@ class Turn:
         self.resumed = bool(plan.id)
         self.replay = plan.replay
         self.mine = plan.mine
+        self.said_at = plan.said_at
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
         self.rounds = 0

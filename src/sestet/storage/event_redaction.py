@@ -13,7 +13,9 @@ from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, cha
 from sestet.storage.journal import title_of
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
-_KEPT = frozenset({"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for"})
+_KEPT = frozenset(
+    {"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for", "said_at"}
+)
 _BATCH = 2_000
 
 

@@ -63,22 +63,29 @@ class KnowledgeStore:
         self._database = database
 
     def save(
-        self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
+        self,
+        key: str,
+        content: str,
+        category: Category | None,
+        origin: Origin,
+        tags: Sequence[str] | None = None,
     ) -> KnowledgeRow:
         """Store an entry, or a new version of an existing one. Equal content changes nothing.
 
-        Untrusted text makes no version of a trusted entry: it is stored under a key of its own.
+        Without a category or tags, a new version keeps those of the present one. Untrusted text makes no
+        version of a trusted entry: it is stored under a key of its own.
         """
-        tags = tuple(dict.fromkeys(tags))
-        stored_tags = json.dumps(tags, ensure_ascii=False)
-        saved_at = time.time()
-        values = (content, category, stored_tags, origin.session_id, origin.turn_id, saved_at)
         label = label_columns(origin.label)
         with self._database.transaction():
             present = self.get(key)
-            if origin.label.untrusted and (present is None or not _holds(present, content, category, tags)):
+            details = _details(present, category, tags)
+            if origin.label.untrusted and (present is None or not _holds(present, content, *details)):
                 key = self._key_beside(key)
                 present = self.get(key)
+                details = _details(present, category, tags)
+            stored_tags = json.dumps(details.tags, ensure_ascii=False)
+            saved_at = time.time()
+            values = (content, details.category, stored_tags, origin.session_id, origin.turn_id, saved_at)
             if present is None:
                 self._database.execute(
                     """INSERT INTO knowledge (key, content, category, tags, session_id, turn_id, updated_at,
@@ -88,7 +95,7 @@ class KnowledgeStore:
                 )
                 present = self._require(key)
                 self._add_version(present.id, 1, None, values, label)
-            elif not _holds(present, content, category, tags):
+            elif not _holds(present, content, *details):
                 version = self._last_version(present.id) + 1
                 self._add_version(present.id, version, present.version, values, label)
                 self._make_present(present.id, version)
@@ -194,6 +201,17 @@ class KnowledgeStore:
             (knowledge_id, version),
         )
         return written.rowcount > 0
+
+
+class _Details(NamedTuple):
+    category: Category
+    tags: tuple[str, ...]
+
+
+def _details(present: KnowledgeRow | None, category: Category | None, tags: Sequence[str] | None) -> _Details:
+    """The given category and tags; where one is None, that of the present version or the default."""
+    kept = _Details(present.category, present.tags) if present else _Details("note", ())
+    return _Details(category or kept.category, kept.tags if tags is None else tuple(dict.fromkeys(tags)))
 
 
 def _holds(row: KnowledgeRow, content: str, category: Category, tags: tuple[str, ...]) -> bool:

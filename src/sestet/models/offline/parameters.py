@@ -84,6 +84,7 @@ def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
     description = str(schema.get("description", ""))
     options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
     kind = str(schema.get("type") or next((option.get("type") for option in options), "string"))
+    choices = schema.get("enum") or next((option.get("enum") for option in options), None) or ()
     listed = _LISTED.search(description)
     label = re.match(r"(?:Its|The) (\w+)(?=[;,.]|$)", description)
     return Parameter(
@@ -91,7 +92,7 @@ def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
         kind,
         required,
         _form(name, kind, description),
-        tuple(map(str, cast("Sequence[str]", schema.get("enum", ())))),
+        tuple(map(str, cast("Sequence[str]", choices))),
         tuple(listed[1].split(", ")) if listed else (),
         (name.removesuffix("s"), *((label[1],) if label else ())),
         _FIRST_PERSON.search(description) is not None,
