@@ -18,7 +18,7 @@ from typing import (
 )
 
 from sestet.core.errors import DefinitionError
-from sestet.core.label import CLEAN, Label, Labelled, Origin
+from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
 from sestet.core.record import Record, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
@@ -42,7 +42,7 @@ _MOST_BITS = 64
 _BITS_OF_A_FRACTION = 53
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
-ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
+ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled | Findings"]]
 
 
 class Tool(Record):
@@ -150,7 +150,7 @@ def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info:
 
 def _with_call_info(
     function: ToolFunction, given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
-) -> Awaitable["JsonValue | Labelled"]:
+) -> Awaitable["JsonValue | Labelled | Findings"]:
     return function(call, *given, **arguments)
 
 
@@ -287,7 +287,7 @@ def _converting(function: ToolFunction | None, hints: Mapping[str, object]) -> T
 
 async def _call_converted(
     function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
-) -> "JsonValue | Labelled":
+) -> "JsonValue | Labelled | Findings":
     """Call the function with what its hints name, such as dataclasses, in place of JSON values."""
     converted = {name: convert(value, hints[name]) for name, value in arguments.items()}
     return await function(*services, **converted)
