@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import ToolCall
+from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
 from sestet.core.tool import Effect, Recovery
@@ -175,6 +175,8 @@ class DelegationFinished(_Stamped):
     for_person: str = ""
     #: A remote agent was not asked, because sending it the request was denied.
     denied: bool = False
+    #: What the specialist's tools found.
+    found: tuple[Found, ...] = ()
 
 
 class ToolCalled(_Stamped):
@@ -206,6 +208,8 @@ class ToolFinished(_Stamped):
     citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
+    #: What was found, one by one.
+    found: tuple[Found, ...] = ()
 
 
 class ApprovalRequested(_Stamped):

@@ -40,6 +40,15 @@ class AssistantMessage(NamedTuple):
     calls: tuple[ToolCall, ...] = ()
 
 
+class Found(NamedTuple):
+    """One thing that a tool found, such as a file or a memory, apart from the text of its result."""
+
+    #: The name to use in a later call: a path, an id such as m3, the title of an entry.
+    name: str
+    #: What it says; for a file in a folder, its size.
+    text: str = ""
+
+
 class ToolMessage(NamedTuple):
     """The answer to one call."""
 
@@ -51,6 +60,8 @@ class ToolMessage(NamedTuple):
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
+    #: What was found, for models that cannot read it out of ``text``.
+    found: tuple[Found, ...] = ()
 
 
 class MemoryMessage(NamedTuple):

@@ -174,7 +174,7 @@ def _delegation(started: DelegationStarted, finished: DelegationFinished) -> lis
     text = finished.text or f"{finished.outcome}: {finished.cause}"
     return [
         AssistantMessage("", (ToolCall(TRANSFER, arguments, call_id),)),
-        ToolMessage(call_id, TRANSFER, text, failed=finished.outcome != "ok"),
+        ToolMessage(call_id, TRANSFER, text, failed=finished.outcome != "ok", found=finished.found),
     ]
 
 

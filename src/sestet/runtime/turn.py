@@ -13,7 +13,7 @@ from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
 from sestet.core.event import DollarLimit, Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import Message, ToolCall
+from sestet.core.message import Found, Message, ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record, as_dict
 from sestet.core.tool import Tool
@@ -66,6 +66,8 @@ class Outcome(NamedTuple):
     for_person: str = ""
     #: A request to a remote agent was denied.
     denied: bool = False
+    #: What the agent's tools found.
+    found: tuple[Found, ...] = ()
 
 
 class TurnPlan(Record):

@@ -76,7 +76,7 @@ class EventRedaction:
             (ToolFinished.kind, source),
         )
         for event in map(_Recorded._make, rows):
-            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN})
+            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN, "found": []})
             touched.add(event.turn_id)
         return touched
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from sestet.agents._shared.text import given, not_yours, number_of, origin_of, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, stored_label
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
@@ -112,7 +113,8 @@ async def memory_recall(
         about = f"I remember nothing about {query!r}." if anything else "I do not remember anything yet."
         return Labelled(f"{about} You can tell me now.", CLEAN)
     label = stored_label(f"memory_recall of {call.agent}", (row.label for row in found))
-    return Labelled("\n".join(("You told me:", *map(_line, found))), label)
+    facts = tuple(Found(f"m{row.id}", row.text) for row in found)
+    return Labelled("\n".join(("You told me:", *map(_line, found))), label, found=facts)
 
 
 @tool(

@@ -6,6 +6,7 @@ from typing import Annotated
 from sestet.agents._shared.text import checked, given, not_yours, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.message import Found
 from sestet.core.record import Record
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
@@ -105,7 +106,8 @@ async def search_knowledge(
     lines = (f"- {row.key} ({_about(row)}): {row.content}" for row in found)
     text = "\n".join((f"In the knowledge base about {query!r}:", *lines))
     label = stored_label("the knowledge base", (row.label for row in found))
-    return Labelled(text, label, tuple(row.key for row in found))
+    entries = tuple(Found(row.key, row.content) for row in found)
+    return Labelled(text, label, tuple(row.key for row in found), entries)
 
 
 class Entry(Record):
