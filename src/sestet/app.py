@@ -1,8 +1,9 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,8 +31,10 @@ from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
 from sestet.core.tool import Tool
+from sestet.core.words import local_now
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
+from sestet.runtime.answer import Answer, read_answer
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import REMOTE_SINK
 from sestet.runtime.gate import asks_every_time
@@ -39,6 +42,7 @@ from sestet.runtime.history import History
 from sestet.runtime.runner import Hooks, Runner
 from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
+from sestet.services.sessions import new_session_id
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.forgettings import Forgettings
@@ -95,6 +99,7 @@ class App:
             Hooks(
                 recall=recall_hook(settings, database),
                 fast_route=fast_route(settings, self.models, self.root),
+                clock=additions.clock,
                 after_turn=self._after_turn,
             ),
         )
@@ -131,6 +136,13 @@ class App:
         With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
         """
         return self._runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+
+    async def ask(
+        self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
+    ) -> Answer:
+        """One message, one answer; without a session id it begins a new session."""
+        name = new_session_id(self.journal) if session_id is None else session_id
+        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
@@ -210,6 +222,7 @@ async def open(
     tools: Sequence[Tool] = (),
     specs: Sequence[AgentSpec] = (),
     plugins: bool | Path | None = None,
+    clock: Callable[[], datetime] = local_now,
 ) -> AsyncGenerator[App]:
     """Open an assistant: ``async with sestet.open() as app``.
 
@@ -217,10 +230,11 @@ async def open(
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
     those that ship: a tool goes to the specialist that owns its prefix. ``plugins`` adds the person's
     plug-ins (True), or those of one folder (its path); None: if the settings are read from the file.
+    ``clock`` gives the person's local time, which every agent is told.
     """
     loaded = load_settings() if settings is None else settings
     settings = settings_of(loaded)
-    additions = with_plugins(Additions(tools, specs, model), plugins, settings, loaded)
+    additions = with_plugins(Additions(tools, specs, model, clock=clock), plugins, settings, loaded)
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:

@@ -1,6 +1,7 @@
 """Builds the parts of an assistant from its settings: tools with their services, limits, policy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from sestet.core.model import Model
 from sestet.core.record import Record, replace
 from sestet.core.schema import suggest
 from sestet.core.tool import CallInfo, Tool
+from sestet.core.words import local_now
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
 from sestet.plugins import Plugins
@@ -48,6 +50,8 @@ class Additions(Record):
     plugins: Plugins = Plugins()
     #: Where the settings were read from: no tool shows that file.
     settings_file: Path | None = None
+    #: The present moment in the person's time zone, which every agent is told.
+    clock: Callable[[], datetime] = local_now
 
     @property
     def all_specs(self) -> tuple[AgentSpec, ...]:

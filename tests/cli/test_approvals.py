@@ -12,6 +12,7 @@ import pytest
 
 import sestet
 from sestet import app
+from sestet.cli.options import ExitCode
 from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
 from sestet.core.event import (
@@ -52,7 +53,7 @@ def read_json(obey: Call, *arguments: str) -> Any:  # Any: JSON that a test look
 
 def test_without_anybody_to_ask_a_call_is_denied_and_the_answer_says_so(home: Home, obey: Call) -> None:
     done = obey("ask", WRITE)
-    assert done.code == 0
+    assert done.code == ExitCode.DENIED
     assert "nobody can be asked here, 'sestet chat' asks you" in done.err
     assert "there is nobody to ask here" in done.out
     piped = home.with_program(obedient.__file__).run("chat", stdin=f"{WRITE}\n")

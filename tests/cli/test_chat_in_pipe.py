@@ -66,7 +66,7 @@ async def test_ctrl_c_ends_the_conversation_with_the_turn(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(home.work)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("wait\nhello\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"wait\nhello\n")))
     async with sestet.open({}, model=HangingModel(begun=press_ctrl_c), home=home.data) as app:
         assert await talk_in_pipe(app, "s1", mine=False) == 130
     assert capsys.readouterr() == ("", "Stopped.\nchanged: nothing\n")

@@ -58,6 +58,20 @@ def test_the_prompts_are_printed_as_they_are(call: Call) -> None:
     assert (done.code, done.err) == (1, "sestet: there is no agent 'oprator'; did you mean 'operator'?\n")
 
 
+def test_the_prompts_offer_only_what_the_tools_that_are_there_can_do(call: Call, home: Home) -> None:
+    everything = call("prompt").out + call("prompt", "--agent", "operator").out
+
+    for absent in ("run a command", "shell command", "search the web", "write a file", "create a skill", "["):
+        assert absent not in everything.replace("[REJECT]", "")
+    assert "run commands or programs; write, change, move or delete files" in everything
+    assert "do a web search" in everything
+
+    (home.work / "sestet.yaml").write_text("search: {url: 'http://127.0.0.1:9'}\n", encoding="utf-8")
+    with_search = call("prompt").out
+    assert "search the web" in with_search
+    assert "do a web search" not in with_search
+
+
 def test_sessions_are_listed_and_shown(call: Call) -> None:
     assert "There is no session yet" in call("sessions").err
     call("ask", "--session", "20261115-aaaa", "list the files here")

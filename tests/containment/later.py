@@ -157,7 +157,7 @@ _DETOURS = [
         says=(
             _PAGE_TURN,
             Say("What about the garden?", (_SEARCH,), session="tomorrow"),
-            Say("What did I tell you about the garden?", (_RECALL,), session="next week", fresh=True),
+            Say("What did I tell you about the garden?", (_RECALL,), session="next-week", fresh=True),
         ),
     ),
     Case("hops: page, another page, mail", _HOPS, (do("browser_read", url=FAR),), _MINE),

@@ -205,3 +205,14 @@ async def test_a_request_to_a_remote_agent_counts_as_sent(
 
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].effects == effects
+
+
+async def test_a_request_that_may_not_be_sent_to_a_remote_agent_counts_as_denied(
+    tmp_path: Path, stranger: Server
+) -> None:
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": stranger.url}]}
+    model = sestet.ScriptedModel([transfer("stranger", "What now?"), "I could not ask."])
+    async with sestet.open({"a2a": a2a}, home=tmp_path, model=model) as app:
+        answer = await app.ask("ask them what to do")
+
+    assert (answer.outcome, answer.denied) == ("finished", ("stranger",))

@@ -81,7 +81,7 @@ async def test_an_order_that_was_saved_as_knowledge_is_still_somebody_elses(pois
         "librarian": [RETRIEVE, copy, "Kept."],
     }
     async with sestet.open({}, home=poisoned, model=sestet.ScriptedModel(script)) as app:
-        async for _ in app.run_turn("another session", "keep what the plan says"):
+        async for _ in app.run_turn("another", "keep what the plan says"):
             pass
 
     search = sestet.ToolCall("search_knowledge", {"query": "holidays"})

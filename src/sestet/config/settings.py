@@ -5,6 +5,7 @@ from typing import Annotated, Literal, cast
 
 from sestet.config.vendors import ProviderType
 from sestet.core.masking import mask_address, mask_addresses
+from sestet.core.pages import page
 from sestet.core.record import Record, convert, field, fields, force_setattr
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
@@ -177,7 +178,7 @@ class GraphSettings(_Section):
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
     predicates: Annotated[
-        tuple[str, ...], "Links of your own beside the named ones, such as works_at; see docs/graph.md"
+        tuple[str, ...], f"Links of your own beside the built-in ones, such as mentors; see {page('graph')}"
     ] = ()
     extraction: Annotated[
         Literal["off", "review", "on"],

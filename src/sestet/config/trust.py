@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, cast
 
+from sestet.config.links import resolved
 from sestet.config.settings import ADDRESSES
 from sestet.core.errors import ConfigError
 from sestet.core.masking import mask_address, mask_addresses
@@ -126,10 +127,10 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
 def _lies_in(data: Path, directory: Path) -> bool:
     """Whether a fetched folder could have brought the list along. A person's home is no fetched folder."""
     try:
-        if not data.resolve().is_relative_to(directory):
+        if not resolved(data).is_relative_to(directory):
             return False
         return not Path.home().resolve().is_relative_to(directory)
-    except RuntimeError:  # a link that leads to itself, or a user without a home directory
+    except (OSError, RuntimeError):  # a link that leads to itself, or a user without a home directory
         return True
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import ToolCall
+from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.record import Record
 from sestet.core.tool import Effect, Recovery
@@ -72,6 +72,8 @@ class TurnStarted(_Stamped):
     label: Label = CLEAN
     #: False: the person did not write the text, for example because it came through a pipe.
     mine: bool = True
+    #: The person's local time, as every agent of the turn reads it.
+    said_at: str = ""
 
 
 class MemoryRecalled(_Stamped):
@@ -171,6 +173,10 @@ class DelegationFinished(_Stamped):
     ended_with_turn: bool = False
     #: The cause for the person, where ``cause`` instructs the model; empty: ``cause`` is for both.
     for_person: str = ""
+    #: A remote agent was not asked, because sending it the request was denied.
+    denied: bool = False
+    #: What the specialist's tools found.
+    found: tuple[Found, ...] = ()
 
 
 class ToolCalled(_Stamped):
@@ -210,6 +216,8 @@ class ToolFinished(_Stamped):
     citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
+    #: What was found, one by one.
+    found: tuple[Found, ...] = ()
 
 
 class ApprovalRequested(_Stamped):
@@ -266,6 +274,8 @@ class TurnCancelled(_Stamped):
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
     effects: Effects | None = None
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
 
 
 class TurnPaused(_Stamped):

@@ -19,7 +19,7 @@ from typing import (
 )
 
 from sestet.core.errors import DefinitionError
-from sestet.core.label import CLEAN, Label, Labelled, Origin
+from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
 from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
@@ -45,7 +45,7 @@ _BITS_OF_A_FRACTION = 53
 SLOT = re.compile(r"\{(\w+)\}")
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
-ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
+ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled | Findings"]]
 
 
 class Tool(Record):
@@ -189,7 +189,7 @@ def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info:
 
 def _with_call_info(
     function: ToolFunction, given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
-) -> Awaitable["JsonValue | Labelled"]:
+) -> Awaitable["JsonValue | Labelled | Findings"]:
     return function(call, *given, **arguments)
 
 
@@ -328,7 +328,7 @@ def _converting(function: ToolFunction | None, hints: Mapping[str, object]) -> T
 
 async def _call_converted(
     function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
-) -> "JsonValue | Labelled":
+) -> "JsonValue | Labelled | Findings":
     """Call the function with what its hints name, such as dataclasses, in place of JSON values."""
     converted = {name: convert(value, hints[name]) for name, value in arguments.items()}
     return await function(*services, **converted)

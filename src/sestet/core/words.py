@@ -1,6 +1,7 @@
-"""English words as people write and read them: common words, stems, dates, durations."""
+"""English words as people write and read them: common words, stems, dates, durations, amounts."""
 
 import time
+from datetime import datetime
 
 #: Words that say nothing about the subject of a text.
 COMMON_WORDS = frozenset(
@@ -47,6 +48,25 @@ def duration(seconds: float) -> str:
     return " ".join(parts)
 
 
+def money(dollars: float, digits: int = 4) -> str:
+    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
+    if 0 < dollars < 0.5 / 10**digits:
+        return f"<${10**-digits:.{digits}f}"
+    return f"${dollars:,.{digits}f}"
+
+
 def day(timestamp: float) -> str:
     """The local date of a moment, such as 2026-05-31."""
     return time.strftime("%Y-%m-%d", time.localtime(timestamp))
+
+
+def local_now() -> datetime:
+    """The present moment in the person's time zone."""
+    return datetime.now().astimezone()
+
+
+def moment(at: datetime) -> str:
+    """A moment to the minute with its zone, such as Sunday, 31 May 2026, 14:05 CEST (UTC+02:00)."""
+    at = at if at.tzinfo else at.astimezone()
+    offset = at.strftime("%z")
+    return f"{at:%A}, {at.day} {at:%B %Y, %H:%M %Z} (UTC{offset[:3]}:{offset[3:5]})"

@@ -30,6 +30,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *(database.check_graph(settings) if settings and is_readable else ()),
         *(database.check_memory(settings) if settings and is_readable else ()),
         assistant.check_router(),
+        machine.describe_telemetry(),
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
@@ -49,5 +50,11 @@ def _check_data() -> tuple[list[Check], bool]:
     stored = database.check_database()
     if stored.status == "warning":
         return [directory, stored], False
-    more = (database.check_locks, database.check_turns, database.check_forgetting, database.check_library)
+    more = (
+        database.check_copies,
+        database.check_locks,
+        database.check_turns,
+        database.check_forgetting,
+        database.check_library,
+    )
     return [directory, stored, *chain.from_iterable(check() for check in more)], True

@@ -185,12 +185,15 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     step = ToolStep(parent, sink, transfer.call)
     clearance = await gatekeeper.clear(step)
     if clearance.decision != "go":
-        kind = "paused" if clearance.decision == "wait" else "failed"
-        return Outcome(kind, agent.name, cause=clearance.text, for_person=clearance.for_person)
+        waits = clearance.decision == "wait"
+        kind = "paused" if waits else "failed"
+        return Outcome(
+            kind, agent.name, cause=clearance.text, for_person=clearance.for_person, denied=not waits
+        )
     # The remote agent may act on the request, so an intent is written, as before any effect.
     if not await gatekeeper.start(step._replace(run=run), clearance):
         late = refusal("nobody_answered", tool=sink.name)
-        return Outcome("failed", agent.name, cause=late.text, for_person=late.for_person)
+        return Outcome("failed", agent.name, cause=late.text, for_person=late.for_person, denied=True)
     await settle_intent(run, transfer.call)
     run.label |= remote_label(agent.name)
     try:

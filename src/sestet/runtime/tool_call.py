@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, TypeAlias
 from sestet.core.effects import can_be_in_doubt
 from sestet.core.errors import BusyError, InDoubtError, ToolError, told
 from sestet.core.event import ToolFinished
-from sestet.core.label import CLEAN, Label, Labelled, error_label
-from sestet.core.message import ToolCall, ToolMessage, whole
+from sestet.core.label import CLEAN, Findings, Label, Labelled, error_label
+from sestet.core.message import Found, ToolCall, ToolMessage, whole
 from sestet.core.record import as_dict, convert
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool, ToolFunction
@@ -40,6 +40,7 @@ class ToolResult(NamedTuple):
     citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
+    found: tuple[Found, ...] = ()
     #: The tool returned None.
     is_none: bool = False
 
@@ -82,7 +83,7 @@ class ToolCalls:
         result = await self._answer(ToolStep(run, declared, call))
         if result is None:
             return ToolAnswer(None)
-        failed, texts = result.outcome != "ok", (result.for_person, result.citations)
+        failed, texts = result.outcome != "ok", (result.for_person, result.citations, result.found)
         return ToolAnswer(ToolMessage(call.id, call.name, result.text, failed, *texts), result.mistake)
 
     async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -152,10 +153,10 @@ async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
 async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     result = await proceed(step)
     if result is not None:
-        run, (outcome, text, milliseconds, label, for_person, citations, mistake, _) = step.run, result
+        run, (outcome, text, milliseconds, label, for_person, citations, mistake, found, _) = step.run, result
         run.label |= label
         if step.call.id not in run.turn.replay.answers:
-            facts = (outcome, text, milliseconds, label, for_person, citations, mistake)
+            facts = (outcome, text, milliseconds, label, for_person, citations, mistake, found)
             event = ToolFinished(run.stamp(), step.call, *facts)
             run.turn.record(event, repeatable=step.tool.recovery == "pure")
         run.turn.open.pop(step.call.id, None)
@@ -187,8 +188,8 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
         return await proceed(step)
     # A refused call does not count against the tool's limit.
     step.run.turn.tool_calls[done.call.name] += done.outcome != "refused"
-    texts = (done.for_person, done.citations)
-    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *texts, done.mistake)
+    facts = (done.for_person, done.citations, done.mistake, done.found)
+    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *facts)
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -219,15 +220,19 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         async with limit:
             value = await _call(step, function, info)
         citations: tuple[str, ...] = ()
+        found: tuple[Found, ...] = ()
         if isinstance(value, Labelled):
-            value, own_label, citations = value
+            value, own_label, citations, found = value
             # Checked here, inside the try: the journal could not read a label of wrong types again.
             label = convert(as_dict(own_label), Label)
+        elif isinstance(value, Findings):
+            value, found = value
         elif _is_fixed(tool, value):
             label = CLEAN
         citations = tuple(map(whole, citations))
+        found = tuple(Found(whole(one.name), whole(one.text)) for one in found)
         text, took = _as_text(value), _since(started)
-        return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
+        return ToolResult("ok", text, took, label, citations=citations, found=found, is_none=value is None)
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")
@@ -252,7 +257,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         printed.close()
 
 
-async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled:
+async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled | Findings:
     """Call the function. One that may run twice waits while another process has locked the database."""
     tool, wait = step.tool, None
     while True:

@@ -43,7 +43,7 @@ def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnF
 
 def cancelled(turn: Turn) -> TurnCancelled:
     give_up(turn, "the turn was stopped")
-    return TurnCancelled(turn.stamp("user"), _effects(turn))
+    return TurnCancelled(turn.stamp("user"), _effects(turn), turn.usage, turn.milliseconds)
 
 
 def _effects(turn: Turn) -> Effects | None:

@@ -5,15 +5,17 @@ import stat
 import time
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
 from sestet.core.words import duration
 from sestet.services.own_files import Inode, OwnFiles
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
+from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 
 #: Directories with generated files. A search enters them only if its path names them.
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
@@ -23,6 +25,9 @@ _HEAD_BYTES = 8_192
 _PIECE_BYTES = 65_536
 _SEARCHED_BYTES = 2_000_000
 _MATCH_LENGTH = 120
+#: Encodings in which the byte of a line end is also a part of other characters.
+_WIDE = ("utf-16", "utf-32")
+_COPIED_BYTES = 50_000_000
 
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
@@ -121,12 +126,9 @@ class Files:
             if opened.is_directory:
                 return self._listing(opened, refused)
             with open(opened.descriptor, "rb", closefd=False) as stream:
-                if _has_nul(stream.read(_HEAD_BYTES)):
-                    size = human_size(opened.state.st_size)
-                    raise ToolError(f"{quoted(path)} is not a text file: it holds {size} of binary data")
-                stream.seek(0)
-                self._skip_lines(opened.path, stream, start - 1)
-                return self._excerpt(opened, stream, start, lines)
+                text = _in_utf8(path, stream, opened.state.st_size)
+                self._skip_lines(opened.path, text.stream, start - 1)
+                return self._excerpt(opened.path, text, start, lines)
 
     def search(self, text: str, path: str = ".", glob: str = "*") -> Matches:
         """Find a text in file names and contents, in any case. Links are not followed."""
@@ -163,11 +165,12 @@ class Files:
         if count:
             stream.seek(-1, os.SEEK_CUR)
 
-    def _excerpt(self, opened: OpenedPath, stream: BinaryIO, start: int, lines: int) -> Excerpt:
+    def _excerpt(self, path: str, text: "_Text", start: int, lines: int) -> Excerpt:
+        stream, size = text
         taken: list[bytes] = []
         room, cut = self._limits.read_bytes, False
         while len(taken) < lines and room and (line := stream.readline(room)):
-            fits = line.endswith(b"\n") or stream.tell() >= opened.state.st_size
+            fits = line.endswith(b"\n") or stream.tell() >= size
             if not fits and taken:
                 # The next excerpt begins with this line.
                 stream.seek(-len(line), os.SEEK_CUR)
@@ -175,10 +178,9 @@ class Files:
             taken.append(line)
             room -= len(line)
             cut = not fits and self._drop_rest_of_line(stream)
-        left = max(0, opened.state.st_size - stream.tell())
-        return Excerpt(
-            opened.path, _decode(b"".join(taken)), start, start + max(0, len(taken) - 1), left, cut
-        )
+        left = max(0, size - stream.tell())
+        shown = decode_text(b"".join(taken))
+        return Excerpt(path, shown, start, start + max(0, len(taken) - 1), left, cut)
 
     def _drop_rest_of_line(self, stream: BinaryIO) -> bool:
         """Skip to the next line; False if only the line end was left."""
@@ -262,9 +264,9 @@ class _Search:
             return
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(_SEARCHED_BYTES)
-        if _has_nul(data[:_HEAD_BYTES]):
+        if is_binary(data[:_HEAD_BYTES]):
             return
-        text = _decode(data)
+        text = decode_text(data)
         # Most files have no match: one check of the whole text is far cheaper than one for each line.
         if self._needle not in text.casefold():
             return
@@ -285,9 +287,26 @@ class _Search:
             raise _LimitHitError(duration(self._limits.seconds))
 
 
-def _has_nul(head: bytes) -> bool:
-    """Whether the beginning of a file shows that it is not UTF-8 text."""
-    return b"\0" in head
+class _Text(NamedTuple):
+    """A text file in which a line ends with the byte of a line end."""
+
+    stream: BinaryIO
+    size: int
+
+
+def _in_utf8(path: str, stream: BinaryIO, size: int) -> _Text:
+    """The file itself, or a copy of it in UTF-8 if its characters have several bytes each."""
+    head = stream.read(_HEAD_BYTES)
+    stream.seek(0)
+    if is_binary(head):
+        raise ToolError(f"{quoted(path)} is not a text file: it holds {human_size(size)} of binary data")
+    if encoding_by_mark(head) not in _WIDE:
+        return _Text(stream, size)
+    if size > _COPIED_BYTES:
+        most = human_size(_COPIED_BYTES)
+        raise ToolError(f"{quoted(path)} is in {encoding_by_mark(head)} and larger than {most}")
+    copy = decode_text(stream.read(_COPIED_BYTES)).encode("utf-8", "replace")
+    return _Text(BytesIO(copy), len(copy))
 
 
 def human_size(size: int) -> str:
@@ -343,10 +362,6 @@ def _count_lines(stream: BinaryIO) -> int:
         piece = following
         lines += piece.count(b"\n")
     return lines + (not piece.endswith(b"\n"))
-
-
-def _decode(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def _around(line: str, position: int) -> str:

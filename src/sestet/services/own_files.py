@@ -14,13 +14,14 @@ from typing import TypeAlias
 from sestet.config.load import config_directory, data_directory
 from sestet.config.trust import SETTINGS_FILE, STORE
 from sestet.core.errors import ConfigError
+from sestet.storage.copying import COPY_NAMES
 from sestet.storage.database import FILE_NAME
 
 #: Device and number of a file.
 Inode: TypeAlias = tuple[int, int]
 
 #: The names of our files in the data directory, for a person who works in that directory.
-_DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models")
+_DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models", *COPY_NAMES)
 #: Nanoseconds after which the file system gives a change another time.
 _SETTLED = 100_000_000
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")

@@ -13,7 +13,9 @@ from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, cha
 from sestet.storage.journal import title_of
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
-_KEPT = frozenset({"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for"})
+_KEPT = frozenset(
+    {"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for", "said_at"}
+)
 _BATCH = 2_000
 
 
@@ -74,7 +76,7 @@ class EventRedaction:
             (ToolFinished.kind, source),
         )
         for event in map(_Recorded._make, rows):
-            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN})
+            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN, "found": []})
             touched.add(event.turn_id)
         return touched
 
@@ -124,9 +126,9 @@ class EventRedaction:
             # A title is the beginning of the first message, so it may hold a part of the words.
             text = str(cast("dict[str, JsonValue]", values)["text"])
             self._database.execute(
-                """UPDATE sessions SET title = ?2 WHERE id =
-                   (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
-                (event.turn_id, title_of(text)),
+                """UPDATE sessions SET title = ? WHERE id =
+                   (SELECT session_id FROM turns WHERE id = ? AND number = 1)""",
+                (title_of(text), event.turn_id),
             )
 
 

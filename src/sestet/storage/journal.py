@@ -246,8 +246,8 @@ class Journal:
         )
         self._database.execute_many(
             """INSERT INTO turns
-               SELECT ?1, ?2, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?2""",
-            [(e.stamp.turn_id, e.stamp.session_id) for e in started],
+               SELECT ?, ?, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?""",
+            [(e.stamp.turn_id, e.stamp.session_id, e.stamp.session_id) for e in started],
         )
 
     def _drop_pieces(self, stamp: Stamp) -> None:

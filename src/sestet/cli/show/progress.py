@@ -147,6 +147,11 @@ def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
     return isinstance(event, ToolFinished) and event.outcome == "in_doubt"
 
 
+def is_finding(event: Event) -> TypeGuard[DelegationFinished]:
+    """Whether a specialist has answered."""
+    return isinstance(event, DelegationFinished) and event.outcome == "ok" and bool(event.text.strip())
+
+
 def in_doubt_text(event: ToolFinished) -> str:
     """The alarm about a call that was cut off: it may or may not have taken effect."""
     return (

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import written_time
-from sestet.cli.show.costs import money
+from sestet.cli.show.findings import past_findings
 from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.history import count_turns
 from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt, refusal_text
@@ -21,6 +21,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.model import Usage
+from sestet.core.words import money
 from sestet.services.sessions import SessionRow
 
 _TITLE_WIDTH = 200
@@ -59,12 +60,17 @@ def _turn(events: Sequence[Event]) -> Iterator[str]:
         yield from ("", f"<sub>{' · '.join(foot)}</sub>")
 
 
-def _work(events: Iterable[Event]) -> Iterator[str]:
+def _work(events: Sequence[Event]) -> Iterator[str]:
     """The specialists and their calls, as items of a list."""
+    findings = past_findings(events)
     for event in events:
         match event:
             case DelegationStarted():
                 yield f"- {clean(event.agent)} was asked: {one_line(event.request, _REQUEST_WIDTH)}"
+            case DelegationFinished() if event in findings:
+                yield f"- {clean(event.agent)} answered:"
+                lines = clean(event.text).strip().splitlines()
+                yield from ("", *(f"  > {line}".rstrip() for line in lines), "")
             case DelegationFinished(outcome="ok" | "paused"):
                 pass
             case DelegationFinished():

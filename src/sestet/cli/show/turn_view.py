@@ -9,6 +9,7 @@ from rich.text import Text
 
 from sestet.cli.show.answer import print_end
 from sestet.cli.show.clean import clean
+from sestet.cli.show.findings import LiveFindings, print_finding
 from sestet.cli.show.history import print_doubts
 from sestet.cli.show.progress import is_in_doubt, print_progress
 from sestet.core.event import (
@@ -26,7 +27,7 @@ from sestet.core.event import (
 from sestet.core.words import duration
 
 _REFRESHES = 10
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 #: Lines of the terminal that the streamed text leaves free.
 _SPARE_LINES = 4
 #: How many lines of a command's output are shown while it runs.
@@ -41,11 +42,13 @@ class TurnView:
     The answer is printed once, when it is whole; the region that streamed it is gone by then.
     """
 
-    def __init__(self, console: Console, root: str, *, markdown: bool) -> None:
+    def __init__(self, console: Console, root: str, *, markdown: bool, findings: bool = True) -> None:
+        """``findings``: show what a specialist found also if it is not the answer."""
         self._console = console
         self._root = root
         self._markdown = markdown
         self._asked = ""
+        self._findings = LiveFindings() if findings else None
         self._region = _Region(root)
         self._live = Live(self._region, console=console, refresh_per_second=_REFRESHES, transient=True)
         #: Agents at work, by delegation.
@@ -65,6 +68,10 @@ class TurnView:
 
     def show(self, event: Event) -> None:
         """Bring the screen up to date with one more event."""
+        for found in self._findings.before(event) if self._findings else ():
+            # The region has shown the same text while it was streamed.
+            self._region.pieces = []
+            print_finding(self._console, found, whole=False)
         if isinstance(event, TurnStarted):
             self._asked = event.text
         elif isinstance(event, TurnPaused):
@@ -140,4 +147,4 @@ class _Region:
         yield Text.assemble("  ", (self._frame(), "cyan"), (status, "dim"), no_wrap=True, overflow="ellipsis")
 
     def _frame(self) -> str:
-        return _FRAMES[int(time.monotonic() * _REFRESHES) % len(_FRAMES)]
+        return FRAMES[int(time.monotonic() * _REFRESHES) % len(FRAMES)]

@@ -116,7 +116,7 @@ def _history(talk: Talk, _: str) -> bool:
     turns = read_turns(talk.app.journal, talk.session_id)
     if not turns:
         talk.note("nothing was said yet")
-    print_turns(talk.console, turns, markdown=talk.markdown)
+    print_turns(talk.console, turns, markdown=not talk.is_builtin)
     return True
 
 
@@ -160,4 +160,5 @@ COMMANDS = {
     "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),
     "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
+    "/quit": SlashCommand(_exit, "/quit", "leave, too"),
 }
