@@ -1,7 +1,7 @@
 """The process that starts commands: small and single-threaded, so that it can fork, and apart from Sestet.
 
 Sestet sends a plan, then requests over one socket; the launcher answers with the end of each command. If the
-socket closes, whatever the reason, the launcher ends, and the kernel ends everything in its namespace.
+socket closes, whatever the reason, the launcher ends every command, and itself.
 
     Sestet ── launcher ── keeper (one for each command) ── command
 """
@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import Any, cast
 
 from sestet.core.record import convert
-from sestet.services.sandbox.keeper import keep
+from sestet.services.sandbox.keeper import KILL, Kept, keep
 from sestet.services.sandbox.kernel import (
     CLONE_NEWIPC,
     CLONE_NEWNET,
@@ -26,15 +26,17 @@ from sestet.services.sandbox.kernel import (
     CLONE_NEWPID,
     CLONE_NEWUSER,
     CLONE_NEWUTS,
+    PR_SET_CHILD_SUBREAPER,
     PR_SET_PDEATHSIG,
     prctl,
     unshare,
 )
-from sestet.services.sandbox.mounts import build_view
+from sestet.services.sandbox.mounts import build_view, find_absent
 from sestet.services.sandbox.plan import Plan
+from sestet.services.sandbox.processes import end_descendants
 from sestet.services.sandbox.syscall_filter import build_filter
 
-MOST_BYTES = 200_000
+MOST_BYTES = 150_000
 _SET_INTERFACE_FLAGS, _UP_AND_RUNNING = 0x8914, 0x41
 
 
@@ -43,51 +45,81 @@ class Launcher:
 
     def __init__(self, channel: socket.socket, plan: Plan) -> None:
         self._channel = channel
-        self._plan = plan
-        self._filter = build_filter(sockets=plan.network or plan.isolation != "none")
+        self._has_namespace = plan.isolation == "namespaces"
+        lifeline, self._lifeline_end = os.pipe()
+        absent = find_absent(plan) if self._has_namespace else ()
+        self._kept = Kept(plan, build_filter(plan), absent, lifeline)
         #: The end of a pipe → the command whose keeper holds the other end, and that keeper.
         self._running: dict[int, tuple[int, int]] = {}
+        self._ready = select.poll()
+        self._ready.register(channel, select.POLLIN)
 
     def serve(self) -> None:
         """Until Sestet closes the channel."""
+        if not self._has_namespace:
+            # What a keeper leaves behind that was killed becomes ours, and is ended.
+            prctl(PR_SET_CHILD_SUBREAPER, 1)
         while True:
-            ready, _, _ = select.select([self._channel.fileno(), *self._running], [], [])
-            for descriptor in ready:
+            for descriptor, _ in self._ready.poll():
                 if descriptor != self._channel.fileno():
                     self._report(descriptor)
                 elif not self._answer():
+                    self._end()
                     return
 
     def _answer(self) -> bool:
-        message, descriptors, _, _ = socket.recv_fds(self._channel, MOST_BYTES, 8)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._channel, MOST_BYTES, 8)
+        except ConnectionError:
+            return False
         if not message:
             return False
         # Any: the request is checked by the types of `keep`, and Sestet alone can send one.
         request = cast("dict[str, Any]", json.loads(message))
         if "signal" in request:
-            for number, keeper in self._running.values():
-                if number == request["id"]:
-                    os.kill(keeper, request["signal"])
+            self._signal(request["id"], request["signal"])
             return True
         reader, writer = os.pipe()
         keeper = os.fork()
         if not keeper:
             self._channel.close()
-            os.close(reader)
-            keep(self._plan, self._filter, request, descriptors, writer)
+            os.close(self._lifeline_end)
+            keep(self._kept, request, descriptors, writer)
         for descriptor in (writer, *descriptors):
             os.close(descriptor)
         self._running[reader] = (request["id"], keeper)
+        self._ready.register(reader, select.POLLIN)
         return True
+
+    def _signal(self, number: int, signal_number: int) -> None:
+        for running, keeper in self._running.values():
+            if running == number:
+                # A namespace ends with its keeper. Elsewhere the keeper ends the command's processes.
+                by_force = signal_number == signal.SIGKILL and not self._has_namespace
+                os.kill(keeper, KILL if by_force else signal_number)
+                os.kill(keeper, signal.SIGCONT)
 
     def _report(self, reader: int) -> None:
         """Tell how a command ended; nothing in the pipe: its keeper was killed."""
         number, keeper = self._running.pop(reader)
         ended = os.read(reader, MOST_BYTES)
+        self._ready.unregister(reader)
         os.close(reader)
         os.waitpid(keeper, 0)
+        if not self._has_namespace:
+            end_descendants(leave_out=[other for _, other in self._running.values()])
         with suppress(OSError):
             self._channel.send(json.dumps({"id": number, **json.loads(ended or "{}")}).encode())
+
+    def _end(self) -> None:
+        """End every command. The end of this process would do it too, but not at once."""
+        os.close(self._lifeline_end)
+        for _, keeper in self._running.values():
+            os.kill(keeper, signal.SIGKILL if self._has_namespace else KILL)
+        for _, keeper in self._running.values():
+            os.waitpid(keeper, 0)
+        if not self._has_namespace:
+            end_descendants()
 
 
 def main() -> None:
@@ -97,7 +129,7 @@ def main() -> None:
     plan = convert(json.loads(channel.recv(MOST_BYTES)), Plan)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        if plan.isolation == "own":
+        if plan.isolation == "namespaces":
             _isolate(plan)
         launcher = Launcher(channel, plan)
         channel.send(json.dumps({"ready": True}).encode())
@@ -125,6 +157,7 @@ def _isolate(plan: Plan) -> None:
     build_view(plan)
     # Last: the next child is the first process of this namespace.
     unshare(CLONE_NEWPID)
+    parent = os.pidfd_open(os.getpid())
     child = os.fork()
     if child:
         # Only the child is in the new process namespace.
@@ -132,6 +165,10 @@ def _isolate(plan: Plan) -> None:
         os.waitpid(child, 0)
         os._exit(0)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    # The parent may have ended before that call.
+    if select.select([parent], [], [], 0)[0]:
+        os._exit(0)
+    os.close(parent)
 
 
 def _switch_loopback_on() -> None:

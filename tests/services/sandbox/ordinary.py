@@ -1,0 +1,60 @@
+"""``python -m tests.services.sandbox.ordinary USER MODULE …``: root runs a module as another user.
+
+The interpreter and the checkout may lie where an ordinary user cannot go, such as /root. They stay where they
+are, but empty directories take the places of those above them, in a mount namespace of this process alone.
+"""
+
+import os
+import runpy
+import stat
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from sestet.services.sandbox.kernel import (
+    CLONE_NEWNS,
+    MS_PRIVATE,
+    MS_REC,
+    attach_mount,
+    copy_mount,
+    mount,
+    unshare,
+)
+
+ROOT = Path(__file__).parents[3]
+
+
+def needed() -> set[Path]:
+    return {Path(path).resolve() for path in (sys.prefix, sys.base_prefix, ROOT)}
+
+
+def impassable(path: Path) -> Iterator[Path]:
+    for above in path.parents:
+        if not above.stat().st_mode & stat.S_IXOTH:
+            yield above
+
+
+def open_the_way() -> None:
+    """Let every user reach the interpreter and the checkout."""
+    unshare(CLONE_NEWNS)
+    mount("none", "/", flags=MS_REC | MS_PRIVATE)
+    hindered = [path for path in needed() if any(impassable(path))]
+    trees = [copy_mount(str(path)) for path in hindered]
+    for above in {above for path in hindered for above in impassable(path)}:
+        mount("tmpfs", str(above), "tmpfs", 0, "mode=755")
+    for tree in trees:
+        Path(tree.path).mkdir(parents=True)
+        attach_mount(tree)
+
+
+def become(user: int) -> None:
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+if __name__ == "__main__":
+    open_the_way()
+    become(int(sys.argv[1]))
+    del sys.argv[:2]
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

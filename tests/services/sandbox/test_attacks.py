@@ -1,0 +1,25 @@
+"""Attacks on the sandbox: each works without it, and none works in it."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.services.sandbox.attacks import PARTS
+from tests.services.sandbox.conftest import Setting
+from tests.services.sandbox.trial import Report
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_attack_works_without_the_sandbox_and_none_in_it(
+    part: str, setting: Setting, base: Path, run_module: Callable[..., str]
+) -> None:
+    report: Report = json.loads(run_module("trial", setting.isolation, part, str(base)))
+
+    assert (report["user"] == 0) == (setting.user == "root")
+    tried = [attack.name for attack in PARTS[part] if setting.isolation not in attack.except_in]
+    assert list(report["controls"]) == list(report["confined"]) == tried
+    assert {name: why for name, why in report["controls"].items() if why != "ESCAPED"} == {}
+    assert [name for name, result in report["confined"].items() if result == "ESCAPED"] == []
+    assert not report["is_damaged"]
