@@ -1,6 +1,6 @@
 """Run inside and outside of a sandbox: tries attacks, and prints for each as JSON whether it worked.
 
-The argument is a file with JSON: the facts about the surroundings, and the attacks, each with its source, which
+The argument is a file with JSON: the facts about the surroundings, and the attacks. The source of an attack
 sets ``escaped``. Each is tried in a process of its own.
 """
 

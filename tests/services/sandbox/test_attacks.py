@@ -23,3 +23,13 @@ def test_every_attack_works_without_the_sandbox_and_none_in_it(
     assert {name: why for name, why in report["controls"].items() if why != "ESCAPED"} == {}
     assert [name for name, result in report["confined"].items() if result == "ESCAPED"] == []
     assert not report["is_damaged"]
+
+
+def test_ordinary_work_succeeds_in_the_sandbox(
+    setting: Setting, base: Path, run_module: Callable[..., str]
+) -> None:
+    report: dict[str, list[str]] = json.loads(run_module("daily", setting.isolation, str(base)))
+
+    assert len(report) > 10
+    failed = {name: got for name, got in report.items() if not got[1].endswith(got[0])}
+    assert failed == {}

@@ -3,13 +3,15 @@
 import os
 import resource
 import signal
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from sestet.services.sandbox.kernel import PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS, PR_SET_PDEATHSIG, prctl
 from sestet.services.sandbox.landlock import READ, USE, WRITE, Rule, restrict_files
 from sestet.services.sandbox.plan import COMPUTER, DEVICES, RESOLVER, SYSTEM, TEMPORARY, Plan, holds
-from sestet.services.sandbox.syscall_filter import install_filter
+from sestet.services.sandbox.syscall_filter import hands_over, install_filter
 
 _CAPABILITIES = 64
 #: The kernel writes no core file and starts no program for one if this is the limit.
@@ -18,10 +20,19 @@ _NO_CORE = 1
 _TOGETHER = 4
 
 
-def become(
-    plan: Plan, code: bytes, arguments: Sequence[str], directory: str, environment: Mapping[str, str]
-) -> None:
-    """Replace this process with a confined command; returns only by an ``OSError``."""
+class Program(NamedTuple):
+    """What a command runs."""
+
+    arguments: Sequence[str]
+    directory: str
+    environment: Mapping[str, str]
+
+
+def become(plan: Plan, code: bytes, program: Program, keeper: socket.socket) -> None:
+    """Replace this process with a confined command; returns only by an ``OSError``.
+
+    ``keeper`` gets the calls that the filter hands over.
+    """
     for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
         signal.signal(number, signal.SIG_DFL)
     # The first to be ended when the computer runs out of memory.
@@ -41,9 +52,12 @@ def become(
         os.setresuid(user, user, user)
     # After the change of the user, which would undo it.
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.chdir(directory)
-    install_filter(code)
-    os.execve(arguments[0], tuple(arguments), environment)  # noqa: S606 - the point of the sandbox
+    os.chdir(program.directory)
+    listener = install_filter(code, with_listener=hands_over(plan))
+    if listener is not None:
+        socket.send_fds(keeper, [b"listener"], [listener])
+    arguments = tuple(program.arguments)
+    os.execve(arguments[0], arguments, program.environment)  # noqa: S606 - the point of the sandbox
 
 
 def rules_of(plan: Plan) -> Iterator[Rule]:

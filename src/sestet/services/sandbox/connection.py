@@ -80,7 +80,7 @@ class RunningCommand:
     def _give_up(self) -> None:
         """Its launcher does not end it: end the launcher, and with it all its commands."""
         if self.is_running:
-            self._launcher.close()
+            self._launcher.kill()
 
 
 class Connection:
@@ -113,7 +113,7 @@ class Connection:
         except OSError as error:
             answer = {"why": f"it did not start: {error.strerror or error}"}
         if not answer.get("ready"):
-            connection.close()
+            connection.kill()
             raise SandboxError(str(answer.get("why", "it did not start")))
         channel.setblocking(False)
         asyncio.get_running_loop().add_reader(channel, connection._receive)
@@ -136,23 +136,31 @@ class Connection:
         if number in self._running:
             self._send(json.dumps({"id": number, "signal": signal_number}).encode())
 
-    def close(self) -> None:
-        """End the launcher, and with it every command."""
+    async def close(self) -> None:
+        """End every command, and then the launcher."""
+        self._hang_up()
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(self._process.wait, _LAST_PATIENCE)
+        self.kill()
+
+    def kill(self) -> None:
+        """End the launcher at once; its commands end as soon as the kernel or their keepers notice."""
+        self._hang_up()
+        self._process.kill()
+        self._process.wait()
+        for command in self._running.values():
+            command.end(Ended(signal=signal.SIGKILL))
+        self._running.clear()
+
+    def _hang_up(self) -> None:
+        """Close the channel: the launcher then ends all its commands."""
         if self._channel.fileno() >= 0:
             loop = asyncio.get_running_loop()
             loop.remove_reader(self._channel)
             loop.remove_writer(self._channel)
-            # The launcher ends all its commands when it notices this.
             self._channel.close()
-        self._discard_unsent()
-        try:
-            self._process.wait(_LAST_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        for command in self._running.values():
-            command.end(Ended(signal=signal.SIGKILL))
-        self._running.clear()
+        while self._unsent:
+            _close(self._unsent.popleft()[1])
 
     def _send(self, message: bytes, descriptors: Sequence[int] = ()) -> None:
         self._unsent.append((message, descriptors))
@@ -172,11 +180,7 @@ class Connection:
             loop.add_writer(self._channel, self._send_waiting)
         except OSError:
             # The launcher is gone: its commands are told so.
-            self.close()
-
-    def _discard_unsent(self) -> None:
-        while self._unsent:
-            _close(self._unsent.popleft()[1])
+            self.kill()
 
     def _receive(self) -> None:
         """The launcher tells how a command ended, or is gone."""
@@ -187,7 +191,7 @@ class Connection:
         except OSError:
             answer = {}
         if not answer:
-            self.close()
+            self.kill()
         elif command := self._running.pop(answer["id"], None):
             command.end(_ended(answer))
 

@@ -4,13 +4,16 @@ import json
 import os
 import select
 import signal
+import socket
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from types import FrameType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-from sestet.services.sandbox.confine import become
+from sestet.services.sandbox.confine import Program, become
+from sestet.services.sandbox.file_modes import FileModes
 from sestet.services.sandbox.kernel import (
     CLONE_NEWNS,
     CLONE_NEWPID,
@@ -60,10 +63,12 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
     """
     try:
         if kept.plan.isolation == "namespaces":
-            _enter_namespace(writer)
+            _enter_namespace()
             mount_late(kept.absent)
         else:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
+            # A keeper that was stopped goes on when the launcher ends, and notices it.
+            prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
         _Keeper(kept).run(request, descriptors, writer)
     except OSError as error:
         _write(writer, {"failed": str(error)})
@@ -71,14 +76,16 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
         os._exit(0)
 
 
-def _enter_namespace(writer: int) -> None:
+def _enter_namespace() -> None:
     """Go on as the first process of a new process namespace: all others in it end with it."""
     unshare(CLONE_NEWPID | CLONE_NEWNS)
     parent = os.pidfd_open(os.getpid())
     first = os.fork()
     if first:
-        signal.signal(signal.SIGTERM, partial(_forward, first))
+        signal.signal(signal.SIGTERM, partial(_forward, first, signal.SIGTERM))
+        signal.signal(KILL, partial(_forward, first, signal.SIGKILL))
         os.closerange(3, _MOST_DESCRIPTORS)
+        # The first process of a namespace has ended only when all others in it have.
         os.waitpid(first, 0)
         os._exit(0)
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -89,7 +96,7 @@ def _enter_namespace(writer: int) -> None:
     mount_proc()
 
 
-def _forward(process: int, number: int, _: FrameType | None) -> None:
+def _forward(process: int, number: int, _: int, __: FrameType | None) -> None:
     os.kill(process, number)
 
 
@@ -99,39 +106,48 @@ class _Keeper:
         self._usage = kept.plan.usage
         self._has_namespace = kept.plan.isolation == "namespaces"
         self._find_processes = others_in_namespace if self._has_namespace else descendants
+        self._file_modes: FileModes | None = None
         #: The writable directories whose disk had enough room at the start.
         self._roomy = [path for path in kept.plan.writable if not self._is_full(path)]
 
     def run(self, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> None:
         signal.signal(signal.SIGTERM, self._pass_on)
         signal.signal(KILL, self._kill)
-        problem, problem_writer = os.pipe()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = os.fork()
         if not command:
-            self._become(request, descriptors, problem_writer)
-        for descriptor in (problem_writer, *descriptors):
+            self._become(Program(**request), descriptors, theirs)
+        theirs.close()
+        for descriptor in descriptors:
             os.close(descriptor)
-        failed = os.read(problem, 1_000).decode()
-        os.close(problem)
+        failed = self._learn(ours)
         status, overuse = self._wait_for(command)
         if not self._has_namespace:
             end_descendants()
         _write(writer, {"failed": failed, "status": status, "overuse": overuse})
 
-    def _become(self, request: Mapping[str, Any], descriptors: Sequence[int], problem: int) -> NoReturn:
-        """Become the command; the pipe ``problem`` closes when it has started."""
+    def _learn(self, command: socket.socket) -> str:
+        """Why the command could not be started; empty: it has started."""
+        with command:
+            message, received, _, _ = socket.recv_fds(command, 1_000, 1)
+            if received:
+                self._file_modes = FileModes(received[0], self._kept.plan)
+                message = command.recv(1_000)
+            return message.decode()
+
+    def _become(self, program: Program, descriptors: Sequence[int], keeper: socket.socket) -> NoReturn:
+        """Become the command; the socket ``keeper`` closes when it has started."""
         try:
             os.setsid()
             nothing = os.open("/dev/null", os.O_RDONLY)
             for place, descriptor in enumerate((nothing, *descriptors)):
                 os.dup2(descriptor, place)
-            os.closerange(3, problem)
-            os.closerange(problem + 1, _MOST_DESCRIPTORS)
-            plan, code = self._kept.plan, self._kept.code
-            become(plan, code, request["arguments"], request["directory"], request["environment"])
+            os.closerange(3, keeper.fileno())
+            os.closerange(keeper.fileno() + 1, _MOST_DESCRIPTORS)
+            become(self._kept.plan, self._kept.code, program, keeper)
         except OSError as error:
-            where = error.filename or request["arguments"][0]
-            os.write(problem, f"{os.fsdecode(where)}: {error.strerror}".encode(errors="replace"))
+            where = error.filename or program.arguments[0]
+            keeper.send(f"{os.fsdecode(where)}: {error.strerror}".encode(errors="replace"))
         finally:
             os._exit(_CANNOT_START)
 
@@ -141,13 +157,19 @@ class _Keeper:
         watched.register(os.pidfd_open(command), select.POLLIN)
         if not self._has_namespace:
             watched.register(self._kept.lifeline, select.POLLIN)
+        if self._file_modes:
+            watched.register(self._file_modes.listener, select.POLLIN)
         overuse: Overuse = ""
+        next_look = time.monotonic() + _LOOK / 1_000
         while (ended := self._reap(command)) is None:
-            ready = watched.poll(_LOOK)
-            found = self._find_processes()
-            overuse = overuse or self._overuse(found)
-            if overuse or any(descriptor == self._kept.lifeline for descriptor, _ in ready):
-                signal_all(found, signal.SIGKILL)
+            ready = {descriptor for descriptor, _ in watched.poll(_LOOK)}
+            if self._file_modes and self._file_modes.listener in ready:
+                self._file_modes.answer()
+            if time.monotonic() > next_look:
+                overuse = overuse or self._overuse(self._find_processes())
+                next_look = time.monotonic() + _LOOK / 1_000
+            if overuse or self._kept.lifeline in ready:
+                signal_all(self._find_processes(), signal.SIGKILL)
         return ended, overuse
 
     def _overuse(self, processes: Sequence[int]) -> Overuse:

@@ -76,8 +76,9 @@ class Launcher:
             return False
         # Any: the request is checked by the types of `keep`, and Sestet alone can send one.
         request = cast("dict[str, Any]", json.loads(message))
+        number = request.pop("id")
         if "signal" in request:
-            self._signal(request["id"], request["signal"])
+            self._signal(number, request["signal"])
             return True
         reader, writer = os.pipe()
         keeper = os.fork()
@@ -87,16 +88,15 @@ class Launcher:
             keep(self._kept, request, descriptors, writer)
         for descriptor in (writer, *descriptors):
             os.close(descriptor)
-        self._running[reader] = (request["id"], keeper)
+        self._running[reader] = (number, keeper)
         self._ready.register(reader, select.POLLIN)
         return True
 
     def _signal(self, number: int, signal_number: int) -> None:
         for running, keeper in self._running.values():
             if running == number:
-                # A namespace ends with its keeper. Elsewhere the keeper ends the command's processes.
-                by_force = signal_number == signal.SIGKILL and not self._has_namespace
-                os.kill(keeper, KILL if by_force else signal_number)
+                # The keeper itself goes on, until all processes of the command have ended.
+                os.kill(keeper, KILL if signal_number == signal.SIGKILL else signal_number)
                 os.kill(keeper, signal.SIGCONT)
 
     def _report(self, reader: int) -> None:
@@ -115,7 +115,8 @@ class Launcher:
         """End every command. The end of this process would do it too, but not at once."""
         os.close(self._lifeline_end)
         for _, keeper in self._running.values():
-            os.kill(keeper, signal.SIGKILL if self._has_namespace else KILL)
+            os.kill(keeper, KILL)
+            os.kill(keeper, signal.SIGCONT)
         for _, keeper in self._running.values():
             os.waitpid(keeper, 0)
         if not self._has_namespace:

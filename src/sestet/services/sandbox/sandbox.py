@@ -75,7 +75,7 @@ class Sandbox:
         launchers, self._launchers = list(self._launchers.values()), {}
         for found in await asyncio.gather(*launchers, return_exceptions=True):
             if isinstance(found, Connection):
-                found.close()
+                await found.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
             self._scratch = None

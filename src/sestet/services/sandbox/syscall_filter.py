@@ -20,6 +20,7 @@ from sestet.services.sandbox.kernel import (
     SECCOMP_MODE_FILTER,
     machine,
     prctl,
+    system_call,
 )
 from sestet.services.sandbox.plan import Plan
 from sestet.services.sandbox.syscall_numbers import MACHINES, numbers_here
@@ -56,8 +57,7 @@ _ABSENT = (
 )
 #: Landlock does not guard the owner, the times and the attributes of a file, nor the watching of one.
 _REFUSED_WITHOUT_MOUNTS = (
-    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat"),
-    *("utime", "utimes", "futimesat", "utimensat", "file_setattr"),
+    *("chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "file_setattr"),
     *("setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
     *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
     *("inotify_init", "inotify_init1", "inotify_add_watch"),
@@ -72,13 +72,13 @@ _NAMING_A_PROCESS = {
     "setpriority": 1,
     "ioprio_set": 1,
 }
-#: Calls that set a file's mode, and the argument with the mode.
-_SETTING_A_MODE = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1}
+#: Calls that change a file's mode, and the argument with the mode.
+_CHANGING_A_MODE = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}
 #: The same of calls that make a file if their flags say so: the argument with the flags, and the mode's.
 _MAKING_A_FILE = {"open": (1, 2), "openat": (2, 3)}
 _MAKE = 0o100 | 0o20000000
 #: A program with one of these bits runs with the rights of its owner or group.
-_SET_ID = 0o6000
+SET_ID = 0o6000
 
 _AF_INET, _AF_INET6 = 2, 10
 #: Writing into a terminal's input, and the same of the console.
@@ -90,7 +90,8 @@ _PERSONALITIES = (0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 # The packet filter: its operations, and where it finds the parts of a call.
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_ALLOW, _REFUSE, _KILL, _HAND_OVER = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
+_SET_FILTER, _WITH_LISTENER = 1, 8
 #: x86-64 answers to a second table of numbers, with this bit.
 _X32 = 0x40000000
 
@@ -125,20 +126,34 @@ def _add_judged(program: "_Program", plan: Plan) -> None:
     program.judge("personality", 0, allowed=_PERSONALITIES)
     for name, argument in (("mknod", 1), ("mknodat", 2)):
         program.judge(name, argument, mask=_S_IFMT, refused=(_S_IFCHR, _S_IFBLK))
-    for name, argument in _SETTING_A_MODE.items():
-        program.judge(name, argument, bits=_SET_ID)
+    otherwise = _HAND_OVER if hands_over(plan) else _ALLOW
+    program.judge("utimensat", 0, otherwise=otherwise)
+    for name, argument in _CHANGING_A_MODE.items():
+        program.judge(name, argument, bits=SET_ID, otherwise=otherwise)
+    program.judge("creat", 1, bits=SET_ID)
     for name, (flags, argument) in _MAKING_A_FILE.items():
-        program.judge(name, argument, bits=_SET_ID, only_if=(flags, _MAKE))
+        program.judge(name, argument, bits=SET_ID, only_if=(flags, _MAKE))
     if plan.isolation != "namespaces":
         for name, argument in _NAMING_A_PROCESS.items():
             program.judge(name, argument, allowed=(0,))
 
 
-def install_filter(code: bytes) -> None:
-    """Filter the calls of this process and its children; needs ``no_new_privs``."""
+def hands_over(plan: Plan) -> bool:
+    """Whether changes of modes and times are handed over to the keeper: ``file_modes.py``."""
+    return plan.isolation == "landlock"
+
+
+def install_filter(code: bytes, *, with_listener: bool) -> int | None:
+    """Filter the calls of this process and its children; needs ``no_new_privs``.
+
+    The listener gets the calls that are handed over.
+    """
     instructions = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(instructions))
+    if with_listener:
+        return system_call(numbers_here()["seccomp"], _SET_FILTER, _WITH_LISTENER, header)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.create_string_buffer(header, len(header)))
+    return None
 
 
 def _refuse(number: int) -> int:
@@ -177,10 +192,12 @@ class _Program:
         bits: int = 0,
         mask: int = 0,
         only_if: tuple[int, int] | None = None,
+        otherwise: int = _ALLOW,
     ) -> None:
         """Judge a call by an argument: only ``allowed`` values, no ``refused`` ones, none of the ``bits``.
 
-        ``only_if``: another argument and the bits of it without which the call passes.
+        ``only_if``: another argument and the bits of it without which the call passes. ``otherwise``: the
+        verdict on a call that is not refused.
         """
         number = numbers_here().get(name)
         if number is None:
@@ -200,7 +217,7 @@ class _Program:
             body.if_equal(value, _refuse(refusal))
         for value in allowed or ():
             body.if_equal(value, _ALLOW)
-        body._add(_RETURN, _ALLOW if allowed is None else _refuse(refusal))
+        body._add(_RETURN, otherwise if allowed is None else _refuse(refusal))
         self._add(_EQUAL, number, 0, len(body._instructions))
         self._instructions += body._instructions
 
