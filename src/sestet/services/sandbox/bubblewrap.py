@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import sestet
 from sestet.services.sandbox.mounts import Place, arrange, private_in_proc
 from sestet.services.sandbox.plan import TEMPORARY, Plan, holds, is_within, outermost
 
@@ -59,7 +58,7 @@ def _places(plan: Plan) -> list[Place]:
 def _interpreter(plan: Plan) -> Iterator[str]:
     """Where Python and our modules lie, as far as a private place would take them away."""
     hidden = [place.path for place in arrange(plan) if place.kind == "hidden"]
-    found = [sys.prefix, sys.base_prefix, str(Path(sestet.__file__).parents[1]), *sys.path]
+    found = [sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]), *sys.path]
     for path in outermost(os.path.realpath(path) for path in found if os.path.isabs(path)):
         is_missing = is_within(path, hidden) and not is_within(path, plan.writable)
         # A place that holds a private one would show it.

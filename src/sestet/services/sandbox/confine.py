@@ -40,6 +40,20 @@ def become(plan: Plan, code: bytes, program: Program, keeper: socket.socket) -> 
         file.write("1000")
     os.umask(0o022)
     _limit_usage(plan)
+    if plan.isolation != "none":
+        _drop_rights(plan)
+    # After the change of the user, which would undo it.
+    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    os.chdir(program.directory)
+    if plan.isolation != "none":
+        listener = install_filter(code, with_listener=hands_over(plan))
+        if listener is not None:
+            socket.send_fds(keeper, [b"listener"], [listener])
+    arguments = tuple(program.arguments)
+    os.execve(arguments[0], arguments, program.environment)  # noqa: S606 - the point of the sandbox
+
+
+def _drop_rights(plan: Plan) -> None:
     prctl(PR_SET_NO_NEW_PRIVS, 1)
     restrict_files(rules_of(plan))
     for capability in range(_CAPABILITIES):
@@ -50,14 +64,6 @@ def become(plan: Plan, code: bytes, program: Program, keeper: socket.socket) -> 
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
-    # After the change of the user, which would undo it.
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.chdir(program.directory)
-    listener = install_filter(code, with_listener=hands_over(plan))
-    if listener is not None:
-        socket.send_fds(keeper, [b"listener"], [listener])
-    arguments = tuple(program.arguments)
-    os.execve(arguments[0], arguments, program.environment)  # noqa: S606 - the point of the sandbox
 
 
 def rules_of(plan: Plan) -> Iterator[Rule]:
@@ -91,7 +97,7 @@ def _without(path: str, hidden: Sequence[str]) -> Iterator[str]:
 def _limit_usage(plan: Plan) -> None:
     usage = plan.usage
     # Without a namespace, the processes that the person runs anyway count too.
-    beside = _count_threads(os.getuid()) if plan.isolation == "landlock" else 0
+    beside = _count_threads(os.getuid()) if plan.isolation in ("landlock", "none") else 0
     limits = {
         resource.RLIMIT_CORE: _NO_CORE,
         resource.RLIMIT_DATA: usage.memory,

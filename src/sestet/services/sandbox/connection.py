@@ -61,6 +61,11 @@ class RunningCommand:
     def is_running(self) -> bool:
         return not self._ended.done()
 
+    @property
+    def ended(self) -> Ended | None:
+        """How it ended; None: it is still running."""
+        return self._ended.result() if self._ended.done() else None
+
     async def stop(self, grace: float = GRACE) -> Ended:
         """End it with everything that it has started: politely, and after ``grace`` seconds by force."""
         self._launcher.signal(self.number, signal.SIGTERM)

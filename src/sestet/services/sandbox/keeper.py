@@ -22,7 +22,7 @@ from sestet.services.sandbox.kernel import (
     prctl,
     unshare,
 )
-from sestet.services.sandbox.mounts import Place, mount_late, mount_proc
+from sestet.services.sandbox.mounts import Place, mount_again, mount_proc
 from sestet.services.sandbox.plan import Plan
 from sestet.services.sandbox.processes import (
     descendants,
@@ -50,8 +50,8 @@ class Kept(NamedTuple):
     plan: Plan
     #: The filter of system calls.
     code: bytes
-    #: Places that did not exist when the launcher began.
-    absent: Sequence[Place]
+    #: The places in the workspace that are hidden or protected.
+    inner: Sequence[Place]
     #: A pipe that closes when the launcher ends.
     lifeline: int
 
@@ -64,7 +64,7 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
     try:
         if kept.plan.isolation == "namespaces":
             _enter_namespace()
-            mount_late(kept.absent)
+            mount_again(kept.inner)
         else:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
             # A keeper that was stopped goes on when the launcher ends, and notices it.

@@ -31,7 +31,7 @@ from sestet.services.sandbox.kernel import (
     prctl,
     unshare,
 )
-from sestet.services.sandbox.mounts import build_view, find_absent
+from sestet.services.sandbox.mounts import build_view, find_inner
 from sestet.services.sandbox.plan import Plan
 from sestet.services.sandbox.processes import end_descendants
 from sestet.services.sandbox.syscall_filter import build_filter
@@ -47,8 +47,8 @@ class Launcher:
         self._channel = channel
         self._has_namespace = plan.isolation == "namespaces"
         lifeline, self._lifeline_end = os.pipe()
-        absent = find_absent(plan) if self._has_namespace else ()
-        self._kept = Kept(plan, build_filter(plan), absent, lifeline)
+        inner = find_inner(plan) if self._has_namespace else ()
+        self._kept = Kept(plan, build_filter(plan), inner, lifeline)
         #: The end of a pipe → the command whose keeper holds the other end, and that keeper.
         self._running: dict[int, tuple[int, int]] = {}
         self._ready = select.poll()

@@ -91,25 +91,24 @@ def build_view(plan: Plan) -> None:
             seal_mount(path)
 
 
-def find_absent(plan: Plan) -> tuple[Place, ...]:
-    """Places of the workspace that are hidden or protected once they exist."""
+def find_inner(plan: Plan) -> tuple[Place, ...]:
+    """The places in the workspace that are hidden or protected, whether they exist or not."""
     return tuple(
         Place(path, kind)
         for path, kind in arrange(plan)
-        if kind in ("pinned", "hidden", "protected") and not os.path.exists(path)
+        if kind in ("pinned", "hidden", "protected") and is_within(path, plan.writable)
     )
 
 
-def mount_late(absent: Iterable[Place]) -> None:
-    """Treat the places that were absent when the view was built and have been made since."""
-    for path, kind in absent:
-        if os.path.exists(path):
-            try:
-                _MOUNT[kind](path)
-            except OSError as error:
-                # A link leads to a place that has its own rule, or none.
-                if error.errno != errno.ELOOP:
-                    raise
+def mount_again(inner: Iterable[Place]) -> None:
+    """Mount these places for one command: since the view was built, they may have been made or replaced."""
+    for path, kind in inner:
+        try:
+            _MOUNT[kind](path)
+        except OSError as error:
+            # A link leads to a place that has its own rule, or none.
+            if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                raise
 
 
 def mount_proc() -> None:

@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 from sestet.core.record import Record
 
 #: ``namespaces``: those that the launcher makes; ``bubblewrap``: those of the program ``bwrap``;
-#: ``landlock``: no namespaces, only Landlock.
-Isolation: TypeAlias = Literal["namespaces", "bubblewrap", "landlock"]
+#: ``landlock``: no namespaces, only Landlock; ``none``: no sandbox, only the limits of use.
+Isolation: TypeAlias = Literal["namespaces", "bubblewrap", "landlock", "none"]
+#: The sandboxes, the best one first.
 ISOLATIONS: tuple[Isolation, ...] = ("namespaces", "bubblewrap", "landlock")
 
 #: The user and group that commands run as when Sestet runs as root; no other program uses it.

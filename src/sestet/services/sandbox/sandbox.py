@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from sestet.core.record import replace
 from sestet.services.sandbox.connection import GRACE, Connection, Ended, RunningCommand, SandboxError
@@ -37,7 +38,7 @@ class Sandbox:
 
     def __init__(self, plan: Plan, isolations: Sequence[Isolation] = ISOLATIONS) -> None:
         self._plan = plan
-        self._isolations = isolations
+        self._isolations = tuple(isolations)
         #: By whether their commands may use the network.
         self._launchers: dict[bool, asyncio.Task[Connection]] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -82,7 +83,10 @@ class Sandbox:
 
     def _environment(self, plan: Plan) -> dict[str, str]:
         temporary = plan.scratch or "/tmp"  # noqa: S108 - made anew in the sandbox
-        return {"PATH": _PATH, "HOME": temporary, "TMPDIR": temporary, "LANG": "C.UTF-8", "TERM": "dumb"}
+        home = str(Path.home()) if plan.isolation == "none" else temporary
+        programs = [os.path.join(place, name) for place in plan.readable for name in ("shims", "bin")]
+        path = ":".join((*filter(os.path.isdir, programs), _PATH))
+        return {"PATH": path, "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8", "TERM": "dumb"}
 
     async def _launcher(self, *, network: bool) -> Connection:
         task = self._launchers.get(network)
@@ -92,7 +96,7 @@ class Sandbox:
         return await asyncio.shield(task)
 
     async def _open(self, network: bool) -> Connection:
-        if why := why_unavailable():
+        if self._isolations != ("none",) and (why := why_unavailable()):
             raise SandboxError(why)
         for isolation in self._isolations:
             if isolation in self.refused:
@@ -112,6 +116,9 @@ class Sandbox:
     def _plans(self, isolation: Isolation, network: bool) -> Iterator[Plan]:
         """The ways to confine commands by an isolation, the best one first."""
         plan = replace(self._plan, network=network, isolation=isolation)
+        if isolation == "none":
+            yield plan
+            return
         is_root = os.geteuid() == 0
         if not is_root:
             plan = replace(plan, hidden=(*plan.hidden, *private_in_system()))
