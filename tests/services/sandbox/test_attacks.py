@@ -8,6 +8,7 @@ import pytest
 
 from tests.services.sandbox.attacks import PARTS
 from tests.services.sandbox.conftest import Setting
+from tests.services.sandbox.ordinary import ROOT
 from tests.services.sandbox.trial import Report
 
 
@@ -23,6 +24,13 @@ def test_every_attack_works_without_the_sandbox_and_none_in_it(
     assert {name: why for name, why in report["controls"].items() if why != "ESCAPED"} == {}
     assert [name for name, result in report["confined"].items() if result == "ESCAPED"] == []
     assert not report["is_damaged"]
+
+
+def test_the_page_of_the_sandbox_counts_the_attacks() -> None:
+    page = (ROOT / "docs" / "sandbox.md").read_text(encoding="utf-8")
+    counts = [len(attacks) for attacks in PARTS.values()]
+    assert f"tries {sum(counts)} attacks" in page
+    assert [f"| {count} |" in page for count in counts] == [True] * len(counts)
 
 
 def test_ordinary_work_succeeds_in_the_sandbox(
