@@ -45,6 +45,26 @@ for number in range(8):
         time.sleep(60)
 time.sleep(60)
 """
+_SHARED = """
+import mmap, os, time
+for number in range(8):
+    if not os.fork():
+        shared = mmap.mmap(-1, 100_000_000)
+        shared.write(bytes(100_000_000))
+        time.sleep(60)
+time.sleep(60)
+"""
+_ONE_SHARED_BY_MANY = """
+import mmap, os, time
+shared = mmap.mmap(-1, 100_000_000)
+for place in range(0, len(shared), 4096): shared[place] = 1
+for number in range(8):
+    if not os.fork():
+        shared[::4096]
+        time.sleep(1)
+        os._exit(0)
+for number in range(8): os.wait()
+"""
 
 
 def marked() -> list[int]:
@@ -225,6 +245,11 @@ class Stories:
 
     async def many_processes_get_no_more_memory_than_allowed(self) -> None:
         assert (await self.python(_MANY, Usage(memory=300_000_000))).too_large
+
+    async def memory_that_processes_share_counts_once(self) -> None:
+        usage = Usage(memory=300_000_000)
+        assert (await self.python(_SHARED, usage)).too_large
+        assert (await self.python(_ONE_SHARED_BY_MANY, usage)).code == 0
 
     async def a_file_grows_no_larger_than_allowed(self) -> None:
         source = "open('large', 'wb').write(bytes(2_000_000))"

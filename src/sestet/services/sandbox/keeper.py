@@ -27,9 +27,10 @@ from sestet.services.sandbox.plan import Plan
 from sestet.services.sandbox.processes import (
     descendants,
     end_descendants,
-    measure_memory,
+    fork_to_die_together,
     others_in_namespace,
     signal_all,
+    uses_more_memory,
 )
 
 #: Told to a keeper: end the command by force.
@@ -40,6 +41,8 @@ Overuse: TypeAlias = Literal["", "memory", "processes", "disk"]
 #: Milliseconds between two looks at what a command uses.
 _LOOK = 200
 _MOST_DESCRIPTORS = 65_536
+#: Files that a command has to leave room for on a disk.
+_FILES_LEFT = 10_000
 #: The exit code of a shell for a program that cannot be started.
 _CANNOT_START = 127
 
@@ -79,8 +82,7 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
 def _enter_namespace() -> None:
     """Go on as the first process of a new process namespace: all others in it end with it."""
     unshare(CLONE_NEWPID | CLONE_NEWNS)
-    parent = os.pidfd_open(os.getpid())
-    first = os.fork()
+    first = fork_to_die_together()
     if first:
         signal.signal(signal.SIGTERM, partial(_forward, first, signal.SIGTERM))
         signal.signal(KILL, partial(_forward, first, signal.SIGKILL))
@@ -88,11 +90,6 @@ def _enter_namespace() -> None:
         # The first process of a namespace has ended only when all others in it have.
         os.waitpid(first, 0)
         os._exit(0)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    # The parent may have ended before that call.
-    if select.select([parent], [], [], 0)[0]:
-        os._exit(0)
-    os.close(parent)
     mount_proc()
 
 
@@ -108,7 +105,8 @@ class _Keeper:
         self._find_processes = others_in_namespace if self._has_namespace else descendants
         self._file_modes: FileModes | None = None
         #: The writable directories whose disk had enough room at the start.
-        self._roomy = [path for path in kept.plan.writable if not self._is_full(path)]
+        places = (*kept.plan.writable, *filter(None, [kept.plan.scratch]))
+        self._roomy = [path for path in places if not self._is_full(path)]
 
     def run(self, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> None:
         signal.signal(signal.SIGTERM, self._pass_on)
@@ -175,14 +173,16 @@ class _Keeper:
     def _overuse(self, processes: Sequence[int]) -> Overuse:
         if len(processes) > self._usage.processes:
             return "processes"
-        if measure_memory(processes) > self._usage.memory:
+        if uses_more_memory(processes, self._usage.memory):
             return "memory"
         return "disk" if any(map(self._is_full, self._roomy)) else ""
 
     def _is_full(self, path: str) -> bool:
         with suppress(OSError):
             state = os.statvfs(path)
-            return state.f_bavail * state.f_frsize < self._usage.disk_left
+            # Some file systems do not count their files.
+            few_files = state.f_files > 0 and state.f_favail < _FILES_LEFT
+            return few_files or state.f_bavail * state.f_frsize < self._usage.disk_left
         return False
 
     def _reap(self, command: int) -> int | None:

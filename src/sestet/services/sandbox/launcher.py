@@ -27,13 +27,12 @@ from sestet.services.sandbox.kernel import (
     CLONE_NEWUSER,
     CLONE_NEWUTS,
     PR_SET_CHILD_SUBREAPER,
-    PR_SET_PDEATHSIG,
     prctl,
     unshare,
 )
 from sestet.services.sandbox.mounts import build_view, find_inner
 from sestet.services.sandbox.plan import Plan
-from sestet.services.sandbox.processes import end_descendants
+from sestet.services.sandbox.processes import end_descendants, fork_to_die_together
 from sestet.services.sandbox.syscall_filter import build_filter
 
 MOST_BYTES = 150_000
@@ -158,18 +157,12 @@ def _isolate(plan: Plan) -> None:
     build_view(plan)
     # Last: the next child is the first process of this namespace.
     unshare(CLONE_NEWPID)
-    parent = os.pidfd_open(os.getpid())
-    child = os.fork()
+    child = fork_to_die_together()
     if child:
         # Only the child is in the new process namespace.
         os.close(int(sys.argv[1]))
         os.waitpid(child, 0)
         os._exit(0)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    # The parent may have ended before that call.
-    if select.select([parent], [], [], 0)[0]:
-        os._exit(0)
-    os.close(parent)
 
 
 def _switch_loopback_on() -> None:

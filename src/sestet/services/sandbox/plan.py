@@ -29,7 +29,6 @@ SYSTEM = (
     "/opt",
     "/nix/store",
     "/sys/devices/system/cpu",
-    "/sys/fs/cgroup",
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 #: The commands of a sandbox see these as places of their own, empty at first, kept in memory.

@@ -1,11 +1,27 @@
 """The processes that a command has started: which there are, what they use, and the end of them."""
 
 import os
+import select
 import signal
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 
+from sestet.services.sandbox.kernel import PR_SET_PDEATHSIG, prctl
+
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def fork_to_die_together() -> int:
+    """Fork; the kernel kills the child when this process ends."""
+    parent = os.pidfd_open(os.getpid())
+    child = os.fork()
+    if not child:
+        prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        # The parent may have ended before that call.
+        if select.select([parent], [], [], 0)[0]:
+            os._exit(0)
+    os.close(parent)
+    return child
 
 
 def others_in_namespace() -> list[int]:
@@ -25,14 +41,28 @@ def descendants(leave_out: Collection[int] = ()) -> list[int]:
     return found
 
 
-def measure_memory(processes: Collection[int]) -> int:
-    """The bytes of memory that the processes hold and share with no file."""
-    pages = 0
-    for process in processes:
-        with suppress(OSError), open(f"/proc/{process}/statm") as file:
-            _, resident, shared = map(int, file.read().split()[:3])
-            pages += resident - shared
-    return pages * _PAGE
+def uses_more_memory(processes: Collection[int], most: int) -> bool:
+    """Whether the processes hold more bytes of memory that no file on a disk backs."""
+    # Counts memory once for each process that has it, and is quick.
+    at_most = sum(map(_resident, processes))
+    return at_most > most and sum(map(_own_share, processes)) > most
+
+
+def _resident(process: int) -> int:
+    with suppress(OSError), open(f"/proc/{process}/statm") as file:
+        return int(file.read().split()[1]) * _PAGE
+    return 0
+
+
+def _own_share(process: int) -> int:
+    """A process's memory, with its share of what it has together with others."""
+    try:
+        with open(f"/proc/{process}/smaps_rollup") as file:
+            lines = [line.split() for line in file]
+    except OSError:  # it has ended, or keeps others from looking
+        return _resident(process)
+    kinds = ("Pss_Anon:", "Pss_Shmem:")
+    return sum(int(line[1]) * 1_024 for line in lines if line[0] in kinds)
 
 
 def signal_all(processes: Collection[int], number: int) -> None:
