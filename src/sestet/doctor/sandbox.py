@@ -13,7 +13,7 @@ from sestet.services.sandbox.sandbox import Sandbox, SandboxError
 _NAME = "sandbox"
 _OFF = "remove 'sandbox.isolation: none' from the settings"
 _IMPOSSIBLE = (
-    "commands stay switched off until one works: install bubblewrap, or see docs/sandbox.md; "
+    "commands stay switched off until one works: docs/sandbox.md says how; "
     "'sandbox.isolation: none' runs them without a sandbox, which is dangerous"
 )
 _WEAKER = "install bubblewrap, or let users make namespaces: docs/sandbox.md"

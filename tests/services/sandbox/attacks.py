@@ -45,10 +45,10 @@ FILES = (
         except_in=_NOT_LANDLOCK,
     ),
     Attack(
-        "read Sestet's data after moving the directory above it",
+        "move the directory above Sestet's data",
         """
 os.rename(facts['work'] + '/.own', facts['work'] + '/moved')
-escaped = facts['secret'] in read(facts['work'] + '/moved/sestet/sestet.db')
+escaped = True  # the next launcher would not find it, and would not hide it
 os.rename(facts['work'] + '/moved', facts['work'] + '/.own')
 """,
         except_in=_NOT_LANDLOCK,

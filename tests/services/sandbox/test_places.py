@@ -144,6 +144,20 @@ async def test_a_protected_file_that_the_person_replaces_stays_protected(
     assert config.read_text(encoding="utf-8") == "new"
 
 
+async def test_a_program_in_a_readable_place_is_found_and_the_rest_of_the_home_is_not(home: Path) -> None:
+    program = home / ".pyenv" / "bin" / "tool"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho works\n", encoding="utf-8")
+    program.chmod(0o755)
+    sandbox = Sandbox(plan_of(home / "project", sandbox={"readable": ["~/.pyenv"]}), ["namespaces"])
+    try:
+        assert await shell(sandbox, home, "tool") == (0, "works\n")
+        code, output = await shell(sandbox, home, f"cat '{home}/secret'")
+        assert code != 0, output
+    finally:
+        await sandbox.close()
+
+
 async def test_a_link_in_the_place_of_a_root_is_refused(home: Path) -> None:
     plan = plan_of(home / "project")
     (home / "project").rename(home / "moved")
