@@ -267,6 +267,17 @@ class Stories:
             await self.shell(sandbox, "rm f*")
             assert ended.no_space
 
+    async def temporary_files_do_not_fill_the_memory(self) -> None:
+        if self._isolation == "landlock":  # they lie on the disk
+            return
+        async with self.sandbox() as sandbox:
+            for place in ("/tmp", "/dev/shm"):  # noqa: S108 - the sandbox's own
+                text = (
+                    f"head -c 600000000 /dev/zero > {place}/large; stat -c %s {place}/large; rm {place}/large"
+                )
+                _, output = await self.shell(sandbox, text)
+                assert 0 < int(output) < 600_000_000
+
     async def a_process_opens_no_more_files_than_allowed(self) -> None:
         source = "files = [open('/dev/null') for _ in range(200)]"
         assert (await self.python(source, Usage(open_files=100))).code == 1

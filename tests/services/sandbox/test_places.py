@@ -130,6 +130,20 @@ async def test_a_place_that_is_made_later_is_protected_from_the_next_command_on(
     assert (home / "project" / ".agents" / "a").read_text(encoding="utf-8") == "mine\n"
 
 
+async def test_a_readable_place_inside_hidden_data_inside_the_workspace_is_shown(home: Path) -> None:
+    root = home / "project"
+    skills = root / "data" / "skills"
+    skills.mkdir(parents=True)
+    for path in (skills / "skill", root / "data" / "key"):
+        path.write_text("content", encoding="utf-8")
+    plan = Plan((str(root),), readable=(str(skills),), hidden=(str(root / "data"),))
+    sandbox = Sandbox(plan, ["namespaces"])
+    try:
+        assert await shell(sandbox, home, "cat data/skills/skill; ls data") == (0, "contentskills\n")
+    finally:
+        await sandbox.close()
+
+
 async def test_a_protected_file_that_the_person_replaces_stays_protected(
     sandbox: Sandbox, home: Path
 ) -> None:

@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from sestet.services.sandbox.mounts import Place, arrange, private_in_proc
-from sestet.services.sandbox.plan import TEMPORARY, Plan, holds, is_within, outermost
+from sestet.services.sandbox.mounts import Place, arrange, private_in_proc, size_of_temporary
+from sestet.services.sandbox.plan import Plan, holds, is_within, outermost
 
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 
@@ -21,6 +22,10 @@ def bubblewrap_command(plan: Plan) -> list[str]:
     program = find_bubblewrap()
     if program is None:
         raise OSError("bubblewrap is not installed")
+    # Without it, a command could fill the memory with temporary files.
+    about = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)  # noqa: S603
+    if "--size" not in about.stdout:
+        raise OSError("bubblewrap is older than version 0.8")
     network = ["--share-net"] if plan.network else []
     command = [program, "--unshare-all", *network, "--die-with-parent", "--new-session"]
     command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
@@ -34,7 +39,7 @@ def bubblewrap_command(plan: Plan) -> list[str]:
             command += _covered(path, is_directory=os.path.isdir(path))
             covered += [path] if os.path.isdir(path) else []
         elif kind == "temporary":
-            command += ["--perms", "1777", "--tmpfs", path]
+            command += ["--size", str(size_of_temporary(path)), "--perms", "1777", "--tmpfs", path]
         elif kind in ("pinned", "writable"):
             command += ["--bind", path, path]
         else:
@@ -50,9 +55,7 @@ def _places(plan: Plan) -> list[Place]:
     for path in _interpreter(plan):
         places.setdefault(path, Place(path, "readable"))
     nested = set(plan.writable) - set(outermost(plan.writable))
-    # /dev is bubblewrap's own, with its own /dev/shm.
-    own = {path for path in map(os.path.realpath, TEMPORARY) if holds("/dev", path)}
-    return [places[path] for path in sorted(places) if path not in nested | own]
+    return [places[path] for path in sorted(places) if path not in nested]
 
 
 def _interpreter(plan: Plan) -> Iterator[str]:

@@ -104,7 +104,8 @@ def mount_again(inner: Iterable[Place]) -> None:
     """Mount these places for one command: since the view was built, they may have been made or replaced."""
     for path, kind in inner:
         try:
-            _MOUNT[kind](path)
+            if kind != "hidden" or not _is_covered(path):
+                _MOUNT[kind](path)
         except OSError as error:
             # A link leads to a place that has its own rule, or none.
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
@@ -183,10 +184,18 @@ def _cover(path: str) -> None:
             mount("/dev/null", place, flags=MS_BIND)
 
 
+def _is_covered(path: str) -> bool:
+    return os.lstat(path).st_dev != os.lstat(os.path.dirname(path)).st_dev
+
+
+def size_of_temporary(path: str) -> int:
+    return next(size for name, size in TEMPORARY.items() if os.path.realpath(name) == path)
+
+
 def _empty(path: str) -> None:
+    options = f"size={size_of_temporary(path)},nr_inodes=100k,mode=1777"
     with held(path) as place:
-        size = next(size for name, size in TEMPORARY.items() if os.path.realpath(name) == path)
-        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, f"size={size},nr_inodes=100k,mode=1777")
+        mount("tmpfs", place, "tmpfs", MS_NOSUID | MS_NODEV, options)
 
 
 def _pin(path: str) -> None:

@@ -31,8 +31,12 @@ SYSTEM = (
     "/sys/devices/system/cpu",
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-#: The commands of a sandbox see these as places of their own, empty at first, kept in memory.
-TEMPORARY = {"/tmp": "512m", "/var/tmp": "64m", "/dev/shm": "256m"}  # noqa: S108 - made anew in the sandbox
+#: The commands of a sandbox see these as places of their own, empty at first, in so many bytes of memory.
+TEMPORARY = {
+    "/tmp": 500_000_000,  # noqa: S108 - made anew in the sandbox
+    "/var/tmp": 50_000_000,  # noqa: S108
+    "/dev/shm": 250_000_000,  # noqa: S108
+}
 #: A server's name is looked up through these, which lie outside of /etc.
 RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf")
 #: Parts of /proc about the whole computer that tell a program what it can use, and nothing about a person.
