@@ -8,6 +8,8 @@ import pytest
 from sestet.config import settings_from
 from sestet.doctor.check import Check
 from sestet.doctor.sandbox import check_sandbox
+from tests.services.sandbox.conftest import NO_NAMESPACES
+from tests.services.sandbox.ordinary import can_make_namespaces
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +26,7 @@ async def check(**sandbox: object) -> list[Check]:
     return await check_sandbox(settings_from({"sandbox": sandbox}))
 
 
+@pytest.mark.skipif(not can_make_namespaces(), reason=NO_NAMESPACES)
 async def test_the_isolation_that_works_is_named_with_what_it_means() -> None:
     (found,) = await check(isolation="namespaces")
     assert found.status == "ok"

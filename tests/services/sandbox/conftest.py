@@ -13,9 +13,10 @@ import pytest
 
 from sestet.services.sandbox.bubblewrap import find_bubblewrap
 from sestet.services.sandbox.plan import Isolation
-from tests.services.sandbox.ordinary import ROOT
+from tests.services.sandbox.ordinary import ROOT, can_make_namespaces
 from tests.services.sandbox.world import AS_ROOT
 
+NO_NAMESPACES = "the kernel lets this user make no namespaces, which the controls need too"
 #: The ordinary user of these tests, if root runs them.
 ORDINARY = 61_234
 
@@ -40,6 +41,8 @@ SETTINGS = (
 
 
 def why_impossible(setting: Setting) -> str:
+    if not can_make_namespaces():
+        return NO_NAMESPACES
     if setting.user == "root" and os.geteuid():
         return "only root can start as root"
     if setting.isolation == "bubblewrap" and not find_bubblewrap():

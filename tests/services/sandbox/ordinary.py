@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sestet.services.sandbox.kernel import (
     CLONE_NEWNS,
+    CLONE_NEWUSER,
     MS_PRIVATE,
     MS_REC,
     attach_mount,
@@ -22,6 +23,19 @@ from sestet.services.sandbox.kernel import (
 )
 
 ROOT = Path(__file__).parents[3]
+
+
+def can_make_namespaces() -> bool:
+    """Whether the kernel lets this user make them; tried in a child process."""
+    child = os.fork()
+    if not child:
+        try:
+            unshare(CLONE_NEWNS | (CLONE_NEWUSER if os.getuid() else 0))
+            mount("none", "/", flags=MS_REC | MS_PRIVATE)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0
 
 
 def needed() -> set[Path]:

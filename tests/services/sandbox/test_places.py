@@ -11,6 +11,8 @@ from sestet.config import settings_from
 from sestet.services.sandbox.places import isolations_of, make_plan
 from sestet.services.sandbox.plan import ISOLATIONS, Plan
 from sestet.services.sandbox.sandbox import Sandbox, SandboxError
+from tests.services.sandbox.conftest import NO_NAMESPACES
+from tests.services.sandbox.ordinary import can_make_namespaces
 from tests.services.sandbox.trial import run
 
 
@@ -109,6 +111,9 @@ def test_limits_and_isolation_come_from_the_settings(home: Path) -> None:
     assert isolations_of(settings_from({"sandbox": {"isolation": "landlock"}})) == ("landlock",)
 
 
+needs_namespaces = pytest.mark.skipif(not can_make_namespaces(), reason=NO_NAMESPACES)
+
+
 @pytest.fixture
 async def sandbox(home: Path) -> AsyncGenerator[Sandbox]:
     sandbox = Sandbox(plan_of(home / "project"), ["namespaces"])
@@ -121,6 +126,7 @@ async def shell(sandbox: Sandbox, home: Path, text: str) -> tuple[int | None, st
     return ended.code, output + errors
 
 
+@needs_namespaces
 async def test_a_place_that_is_made_later_is_protected_from_the_next_command_on(
     sandbox: Sandbox, home: Path
 ) -> None:
@@ -130,6 +136,7 @@ async def test_a_place_that_is_made_later_is_protected_from_the_next_command_on(
     assert (home / "project" / ".agents" / "a").read_text(encoding="utf-8") == "mine\n"
 
 
+@needs_namespaces
 async def test_a_readable_place_inside_hidden_data_inside_the_workspace_is_shown(home: Path) -> None:
     root = home / "project"
     skills = root / "data" / "skills"
@@ -144,6 +151,7 @@ async def test_a_readable_place_inside_hidden_data_inside_the_workspace_is_shown
         await sandbox.close()
 
 
+@needs_namespaces
 async def test_a_protected_file_that_the_person_replaces_stays_protected(
     sandbox: Sandbox, home: Path
 ) -> None:
@@ -158,6 +166,7 @@ async def test_a_protected_file_that_the_person_replaces_stays_protected(
     assert config.read_text(encoding="utf-8") == "new"
 
 
+@needs_namespaces
 async def test_a_program_in_a_readable_place_is_found_and_the_rest_of_the_home_is_not(home: Path) -> None:
     program = home / ".pyenv" / "bin" / "tool"
     program.parent.mkdir(parents=True)
@@ -172,6 +181,7 @@ async def test_a_program_in_a_readable_place_is_found_and_the_rest_of_the_home_i
         await sandbox.close()
 
 
+@needs_namespaces
 async def test_a_link_in_the_place_of_a_root_is_refused(home: Path) -> None:
     plan = plan_of(home / "project")
     (home / "project").rename(home / "moved")
