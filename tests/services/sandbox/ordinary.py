@@ -7,8 +7,10 @@ are, but empty directories take the places of those above them, in a mount names
 import os
 import runpy
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from sestet.services.sandbox.kernel import (
@@ -25,17 +27,15 @@ from sestet.services.sandbox.kernel import (
 ROOT = Path(__file__).parents[3]
 
 
+@cache
 def can_make_namespaces() -> bool:
     """Whether the kernel lets this user make them; tried in a child process."""
-    child = os.fork()
-    if not child:
-        try:
-            unshare(CLONE_NEWNS | (CLONE_NEWUSER if os.getuid() else 0))
-            mount("none", "/", flags=MS_REC | MS_PRIVATE)
-        except OSError:
-            os._exit(1)
-        os._exit(0)
-    return os.waitpid(child, 0)[1] == 0
+    kind = CLONE_NEWNS | (CLONE_NEWUSER if os.getuid() else 0)
+    attempt = (
+        "import ctypes; libc = ctypes.CDLL(None); "
+        f"raise SystemExit(libc.unshare({kind}) or libc.mount(None, b'/', None, {MS_REC | MS_PRIVATE}, None))"
+    )
+    return subprocess.run([sys.executable, "-ISc", attempt], check=False).returncode == 0
 
 
 def needed() -> set[Path]:

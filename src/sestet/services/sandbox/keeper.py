@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from types import FrameType
 from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
@@ -16,7 +15,6 @@ from sestet.services.sandbox.confine import Program, become
 from sestet.services.sandbox.file_modes import FileModes
 from sestet.services.sandbox.kernel import (
     CLONE_NEWNS,
-    CLONE_NEWPID,
     PR_SET_CHILD_SUBREAPER,
     PR_SET_PDEATHSIG,
     prctl,
@@ -27,7 +25,6 @@ from sestet.services.sandbox.plan import Plan
 from sestet.services.sandbox.processes import (
     descendants,
     end_descendants,
-    fork_to_die_together,
     others_in_namespace,
     signal_all,
     uses_more_memory,
@@ -62,11 +59,13 @@ class Kept(NamedTuple):
 def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> NoReturn:
     """Run a command as its keeper; write how it ended into a pipe, and end this process.
 
+    With ``namespaces``, this is the first process of a namespace, and all others in it end with it.
     ``descriptors``: where the command's output and its errors go.
     """
     try:
         if kept.plan.isolation == "namespaces":
-            _enter_namespace()
+            unshare(CLONE_NEWNS)
+            mount_proc()
             mount_again(kept.inner)
         else:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
@@ -77,24 +76,6 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
         _write(writer, {"failed": str(error)})
     finally:
         os._exit(0)
-
-
-def _enter_namespace() -> None:
-    """Go on as the first process of a new process namespace: all others in it end with it."""
-    unshare(CLONE_NEWPID | CLONE_NEWNS)
-    first = fork_to_die_together()
-    if first:
-        signal.signal(signal.SIGTERM, partial(_forward, first, signal.SIGTERM))
-        signal.signal(KILL, partial(_forward, first, signal.SIGKILL))
-        os.closerange(3, _MOST_DESCRIPTORS)
-        # The first process of a namespace has ended only when all others in it have.
-        os.waitpid(first, 0)
-        os._exit(0)
-    mount_proc()
-
-
-def _forward(process: int, number: int, _: int, __: FrameType | None) -> None:
-    os.kill(process, number)
 
 
 class _Keeper:

@@ -57,6 +57,11 @@ def unshare(flags: int) -> None:
     _checked(_libc.unshare(flags))
 
 
+def enter_namespace(descriptor: int, kind: int) -> None:
+    """For ``CLONE_NEWPID``: the namespace that later children are in."""
+    _checked(_libc.setns(descriptor, kind))
+
+
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
     texts = [os.fsencode(each) if each else None for each in (source, target, kind)]
     _checked(_libc.mount(*texts, ctypes.c_ulong(flags), os.fsencode(options) if options else None))

@@ -14,7 +14,9 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from types import FrameType
 from typing import Any, cast
 
 from sestet.core.record import convert
@@ -27,6 +29,7 @@ from sestet.services.sandbox.kernel import (
     CLONE_NEWUSER,
     CLONE_NEWUTS,
     PR_SET_CHILD_SUBREAPER,
+    enter_namespace,
     prctl,
     unshare,
 )
@@ -46,6 +49,7 @@ class Launcher:
         self._channel = channel
         self._has_namespace = plan.isolation == "namespaces"
         lifeline, self._lifeline_end = os.pipe()
+        self._own_namespace = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
         inner = find_inner(plan) if self._has_namespace else ()
         self._kept = Kept(plan, build_filter(plan), inner, lifeline)
         #: The end of a pipe → the command whose keeper holds the other end, and that keeper.
@@ -80,7 +84,13 @@ class Launcher:
             self._signal(number, request["signal"])
             return True
         reader, writer = os.pipe()
-        keeper = os.fork()
+        try:
+            keeper = self._fork()
+        except OSError as error:
+            for descriptor in (reader, writer, *descriptors):
+                os.close(descriptor)
+            self._tell(number, {"failed": str(error)})
+            return True
         if not keeper:
             self._channel.close()
             os.close(self._lifeline_end)
@@ -91,12 +101,30 @@ class Launcher:
         self._ready.register(reader, select.POLLIN)
         return True
 
+    def _fork(self) -> int:
+        """Fork, with namespaces into a new process namespace."""
+        if not self._has_namespace:
+            return os.fork()
+        unshare(CLONE_NEWPID)
+        child = -1
+        try:
+            child = os.fork()
+        finally:
+            if child:
+                enter_namespace(self._own_namespace, CLONE_NEWPID)
+        return child
+
     def _signal(self, number: int, signal_number: int) -> None:
         for running, keeper in self._running.values():
-            if running == number:
-                # The keeper itself goes on, until all processes of the command have ended.
-                os.kill(keeper, KILL if signal_number == signal.SIGKILL else signal_number)
-                os.kill(keeper, signal.SIGCONT)
+            if running == number and signal_number == signal.SIGKILL:
+                self._kill(keeper)
+            elif running == number:
+                os.kill(keeper, signal_number)
+
+    def _kill(self, keeper: int) -> None:
+        """A namespace ends with its keeper. Elsewhere the keeper ends all processes of its command."""
+        os.kill(keeper, signal.SIGKILL if self._has_namespace else KILL)
+        os.kill(keeper, signal.SIGCONT)
 
     def _report(self, reader: int) -> None:
         """Tell how a command ended; nothing in the pipe: its keeper was killed."""
@@ -104,18 +132,21 @@ class Launcher:
         ended = os.read(reader, MOST_BYTES)
         self._ready.unregister(reader)
         os.close(reader)
+        # The first process of a namespace has ended only when all others in it have.
         os.waitpid(keeper, 0)
         if not self._has_namespace:
             end_descendants(leave_out=[other for _, other in self._running.values()])
+        self._tell(number, json.loads(ended or "{}"))
+
+    def _tell(self, number: int, ended: Mapping[str, object]) -> None:
         with suppress(OSError):
-            self._channel.send(json.dumps({"id": number, **json.loads(ended or "{}")}).encode())
+            self._channel.send(json.dumps({"id": number, **ended}).encode())
 
     def _end(self) -> None:
         """End every command. The end of this process would do it too, but not at once."""
         os.close(self._lifeline_end)
         for _, keeper in self._running.values():
-            os.kill(keeper, KILL)
-            os.kill(keeper, signal.SIGCONT)
+            self._kill(keeper)
         for _, keeper in self._running.values():
             os.waitpid(keeper, 0)
         if not self._has_namespace:
@@ -128,6 +159,8 @@ def main() -> None:
     os.set_inheritable(channel.fileno(), False)
     plan = convert(json.loads(channel.recv(MOST_BYTES)), Plan)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # For keepers that have no handler yet: without one, the first process of a namespace ignores the signal.
+    signal.signal(signal.SIGTERM, _exit)
     try:
         if plan.isolation == "namespaces":
             _isolate(plan)
@@ -137,6 +170,10 @@ def main() -> None:
         channel.send(json.dumps({"ready": False, "why": str(error)}).encode())
         return
     launcher.serve()
+
+
+def _exit(_: int, __: FrameType | None) -> None:
+    sys.exit()
 
 
 def _isolate(plan: Plan) -> None:
