@@ -379,6 +379,8 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
         leaf = next((part for part in reversed(key) if not part.isdigit()), "")
         if leaf in ADDRESSES:
             yield Effect("sends to", f"{'.'.join(key)}: {mask_address(str(value))}")
+        elif key[:1] in (("sandbox",), ("workspace",)):
+            yield Effect("opens to commands", f"{'.'.join(key)}: {value}")
         elif key[:2] == ("policy", "allow"):
             yield Effect("allows unasked", f"{'.'.join(key)}: {value}")
         elif leaf.lower().endswith("key"):

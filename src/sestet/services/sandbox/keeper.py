@@ -4,175 +4,182 @@ import json
 import os
 import select
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+import socket
+import time
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from types import FrameType
-from typing import Any, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn, TypeAlias
 
-from sestet.services.sandbox.confine import become
+from sestet.services.sandbox.confine import Program, become
+from sestet.services.sandbox.file_modes import FileModes
 from sestet.services.sandbox.kernel import (
     CLONE_NEWNS,
-    CLONE_NEWPID,
     PR_SET_CHILD_SUBREAPER,
     PR_SET_PDEATHSIG,
     prctl,
     unshare,
 )
-from sestet.services.sandbox.mounts import mount_proc
+from sestet.services.sandbox.mounts import Place, mount_again, mount_proc
 from sestet.services.sandbox.plan import Plan
+from sestet.services.sandbox.processes import (
+    descendants,
+    end_descendants,
+    others_in_namespace,
+    signal_all,
+    uses_more_memory,
+)
 
-#: Seconds between two looks at the memory of a command.
-_LOOK = 0.2
-_PAGE = os.sysconf("SC_PAGE_SIZE")
+#: Told to a keeper: end the command by force.
+KILL = signal.SIGUSR1
+#: What a command used too much of.
+Overuse: TypeAlias = Literal["", "memory", "processes", "disk"]
+
+#: Milliseconds between two looks at what a command uses.
+_LOOK = 200
+_MOST_DESCRIPTORS = 65_536
+#: Files that a command has to leave room for on a disk.
+_FILES_LEFT = 10_000
 #: The exit code of a shell for a program that cannot be started.
 _CANNOT_START = 127
 
 
-def keep(
-    plan: Plan, code: bytes, request: Mapping[str, Any], descriptors: Sequence[int], writer: int
-) -> NoReturn:
+class Kept(NamedTuple):
+    """What the keepers of all commands of one launcher know."""
+
+    plan: Plan
+    #: The filter of system calls.
+    code: bytes
+    #: The places in the workspace that are hidden or protected.
+    inner: Sequence[Place]
+    #: A pipe that closes when the launcher ends.
+    lifeline: int
+
+
+def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> NoReturn:
     """Run a command as its keeper; write how it ended into a pipe, and end this process.
 
+    With ``namespaces``, this is the first process of a namespace, and all others in it end with it.
     ``descriptors``: where the command's output and its errors go.
     """
     try:
-        if plan.isolation == "own":
-            _enter_namespace(writer)
+        if kept.plan.isolation == "namespaces":
+            unshare(CLONE_NEWNS)
+            mount_proc()
+            mount_again(kept.inner)
         else:
             prctl(PR_SET_CHILD_SUBREAPER, 1)
-        _Keeper(plan).run(code, request, descriptors, writer)
+            # A keeper that was stopped goes on when the launcher ends, and notices it.
+            prctl(PR_SET_PDEATHSIG, signal.SIGCONT)
+        _Keeper(kept).run(request, descriptors, writer)
     except OSError as error:
         _write(writer, {"failed": str(error)})
     finally:
         os._exit(0)
 
 
-def _enter_namespace(writer: int) -> None:
-    """Go on as the first process of a new process namespace: all others in it end with it."""
-    unshare(CLONE_NEWPID | CLONE_NEWNS)
-    first = os.fork()
-    if first:
-        os.close(writer)
-        signal.signal(signal.SIGTERM, partial(_forward, first))
-        for descriptor in range(3, 64):
-            with suppress(OSError):
-                os.close(descriptor)
-        os.waitpid(first, 0)
-        os._exit(0)
-    prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    mount_proc()
-
-
-def _forward(process: int, number: int, _: FrameType | None) -> None:
-    os.kill(process, number)
-
-
 class _Keeper:
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._usage = kept.plan.usage
+        self._has_namespace = kept.plan.isolation == "namespaces"
+        self._find_processes = others_in_namespace if self._has_namespace else descendants
+        self._file_modes: FileModes | None = None
+        #: The writable directories whose disk had enough room at the start.
+        places = (*kept.plan.writable, *filter(None, [kept.plan.scratch]))
+        self._roomy = [path for path in places if not self._is_full(path)]
 
-    def run(self, code: bytes, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> None:
+    def run(self, request: Mapping[str, Any], descriptors: Sequence[int], writer: int) -> None:
         signal.signal(signal.SIGTERM, self._pass_on)
-        problem, problem_writer = os.pipe()
+        signal.signal(KILL, self._kill)
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         command = os.fork()
         if not command:
-            self._become(code, request, descriptors, problem_writer)
-        for descriptor in (problem_writer, *descriptors):
+            self._become(Program(**request), descriptors, theirs)
+        theirs.close()
+        for descriptor in descriptors:
             os.close(descriptor)
-        failed = os.read(problem, 1_000).decode()
-        os.close(problem)
-        status, too_large = self._wait_for(command)
-        if self._plan.isolation != "own":
-            self._end_rest()
-        _write(writer, {"failed": failed, "status": status, "too_large": too_large})
+        failed = self._learn(ours)
+        status, overuse = self._wait_for(command)
+        if not self._has_namespace:
+            end_descendants()
+        _write(writer, {"failed": failed, "status": status, "overuse": overuse})
 
-    def _become(
-        self, code: bytes, request: Mapping[str, Any], descriptors: Sequence[int], problem: int
-    ) -> NoReturn:
-        """Become the command; the pipe ``problem`` closes when it has started."""
+    def _learn(self, command: socket.socket) -> str:
+        """Why the command could not be started; empty: it has started."""
+        with command:
+            message, received, _, _ = socket.recv_fds(command, 1_000, 1)
+            if received:
+                self._file_modes = FileModes(received[0], self._kept.plan)
+                message = command.recv(1_000)
+            return message.decode()
+
+    def _become(self, program: Program, descriptors: Sequence[int], keeper: socket.socket) -> NoReturn:
+        """Become the command; the socket ``keeper`` closes when it has started."""
         try:
             os.setsid()
             nothing = os.open("/dev/null", os.O_RDONLY)
             for place, descriptor in enumerate((nothing, *descriptors)):
                 os.dup2(descriptor, place)
-            for descriptor in range(3, 256):
-                if descriptor != problem:
-                    with suppress(OSError):
-                        os.close(descriptor)
-            become(self._plan, code, request["arguments"], request["directory"], request["environment"])
+            os.closerange(3, keeper.fileno())
+            os.closerange(keeper.fileno() + 1, _MOST_DESCRIPTORS)
+            become(self._kept.plan, self._kept.code, program, keeper)
         except OSError as error:
-            where = error.filename or request["arguments"][0]
-            os.write(problem, f"{os.fsdecode(where)}: {error.strerror}".encode(errors="replace"))
+            where = error.filename or program.arguments[0]
+            keeper.send(f"{os.fsdecode(where)}: {error.strerror}".encode(errors="replace"))
         finally:
             os._exit(_CANNOT_START)
 
-    def _wait_for(self, command: int) -> tuple[int, bool]:
-        """The command's status, and whether it used too much memory. Adopted processes are reaped too."""
-        end, too_large = os.pidfd_open(command), False
+    def _wait_for(self, command: int) -> tuple[int, Overuse]:
+        """The command's status, and what it used too much of. Adopted processes are reaped too."""
+        watched = select.poll()
+        watched.register(os.pidfd_open(command), select.POLLIN)
+        if not self._has_namespace:
+            watched.register(self._kept.lifeline, select.POLLIN)
+        if self._file_modes:
+            watched.register(self._file_modes.listener, select.POLLIN)
+        overuse: Overuse = ""
+        next_look = time.monotonic() + _LOOK / 1_000
         while (ended := self._reap(command)) is None:
-            select.select([end], [], [], _LOOK)
-            if self._memory() > self._plan.usage.memory:
-                too_large = True
-                self._signal_all(signal.SIGKILL)
-        return ended, too_large
+            ready = {descriptor for descriptor, _ in watched.poll(_LOOK)}
+            if self._file_modes and self._file_modes.listener in ready:
+                self._file_modes.answer()
+            if time.monotonic() > next_look:
+                overuse = overuse or self._overuse(self._find_processes())
+                next_look = time.monotonic() + _LOOK / 1_000
+            if overuse or self._kept.lifeline in ready:
+                signal_all(self._find_processes(), signal.SIGKILL)
+        return ended, overuse
+
+    def _overuse(self, processes: Sequence[int]) -> Overuse:
+        if len(processes) > self._usage.processes:
+            return "processes"
+        if uses_more_memory(processes, self._usage.memory):
+            return "memory"
+        return "disk" if any(map(self._is_full, self._roomy)) else ""
+
+    def _is_full(self, path: str) -> bool:
+        with suppress(OSError):
+            state = os.statvfs(path)
+            # Some file systems do not count their files.
+            few_files = state.f_files > 0 and state.f_favail < _FILES_LEFT
+            return few_files or state.f_bavail * state.f_frsize < self._usage.disk_left
+        return False
 
     def _reap(self, command: int) -> int | None:
         """The command's status if it has ended."""
         while True:
-            try:
-                process, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return None
+            process, status = os.waitpid(-1, os.WNOHANG)
             if process == command:
                 return status
             if not process:
                 return None
 
     def _pass_on(self, number: int, _: FrameType | None) -> None:
-        self._signal_all(number)
+        signal_all(self._find_processes(), number)
 
-    def _signal_all(self, number: int) -> None:
-        for process in self._others():
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(process, number)
-
-    def _end_rest(self) -> None:
-        """End all that the command left running. A namespace does it itself when its first process ends."""
-        while others := list(self._others()):
-            for process in others:
-                with suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGKILL)
-            with suppress(ChildProcessError):
-                os.waitpid(-1, 0)
-
-    def _others(self) -> Iterator[int]:
-        """The command's processes: in a namespace all but this one, elsewhere our descendants."""
-        own = os.getpid()
-        if self._plan.isolation == "own":
-            yield from (int(name) for name in os.listdir("/proc") if name.isdecimal() and int(name) != own)
-            return
-        ahead = [own]
-        while ahead:
-            children = list(_children(ahead.pop()))
-            yield from children
-            ahead += children
-
-    def _memory(self) -> int:
-        pages = 0
-        for process in self._others():
-            with suppress(OSError), open(f"/proc/{process}/statm") as file:
-                # Resident pages less those that are shared with others.
-                _, resident, shared = map(int, file.read().split()[:3])
-                pages += resident - shared
-        return pages * _PAGE
-
-
-def _children(process: int) -> Iterator[int]:
-    with suppress(OSError):
-        for thread in os.listdir(f"/proc/{process}/task"):
-            with suppress(OSError), open(f"/proc/{process}/task/{thread}/children") as file:
-                yield from map(int, file.read().split())
+    def _kill(self, _: int, __: FrameType | None) -> None:
+        signal_all(self._find_processes(), signal.SIGKILL)
 
 
 def _write(writer: int, ended: Mapping[str, object]) -> None:

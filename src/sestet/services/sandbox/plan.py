@@ -3,12 +3,16 @@
 The plan crosses a process border as JSON, from Sestet to the launcher.
 """
 
+from collections.abc import Iterable
 from typing import Literal, TypeAlias
 
 from sestet.core.record import Record
 
-#: ``own``: namespaces that the launcher makes; ``bwrap``: those of bubblewrap; ``none``: Landlock alone.
-Isolation: TypeAlias = Literal["own", "bwrap", "none"]
+#: ``namespaces``: those that the launcher makes; ``bubblewrap``: those of the program ``bwrap``;
+#: ``landlock``: no namespaces, only Landlock; ``none``: no sandbox, only the limits of use.
+Isolation: TypeAlias = Literal["namespaces", "bubblewrap", "landlock", "none"]
+#: The sandboxes, the best one first.
+ISOLATIONS: tuple[Isolation, ...] = ("namespaces", "bubblewrap", "landlock")
 
 #: The user and group that commands run as when Sestet runs as root; no other program uses it.
 DEDICATED_ID = 61_187
@@ -25,42 +29,66 @@ SYSTEM = (
     "/opt",
     "/nix/store",
     "/sys/devices/system/cpu",
-    "/sys/fs/cgroup",
 )
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
-#: Each command sees these as empty places of its own sandbox, kept in memory.
-TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - they are made anew in the sandbox
+#: The commands of a sandbox see these as places of their own, empty at first, in so many bytes of memory.
+TEMPORARY = {
+    "/tmp": 500_000_000,  # noqa: S108 - made anew in the sandbox
+    "/var/tmp": 50_000_000,  # noqa: S108
+    "/dev/shm": 250_000_000,  # noqa: S108
+}
 #: A server's name is looked up through these, which lie outside of /etc.
 RESOLVER = ("/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf")
 #: Parts of /proc about the whole computer that tell a program what it can use, and nothing about a person.
-COMPUTER = tuple(
-    f"/proc/{name}"
-    for name in ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems", "self")
-)
+COMPUTER = ("cpuinfo", "meminfo", "stat", "loadavg", "uptime", "version", "filesystems", "vmstat")
 
 
 class Usage(Record):
-    """What all processes of one command may use together, or each of them."""
+    """How much one command may use: it is ended if its processes together use more."""
 
     memory: int = 2_000_000_000
     processes: int = 256
     open_files: int = 1_024
+    #: The largest file that it can write.
     file_bytes: int = 1_000_000_000
+    #: Bytes that it has to leave free on the disk of the workspace.
+    disk_left: int = 500_000_000
 
 
 class Plan(Record):
-    #: Directories that commands may change; absolute, without links.
+    #: Directories that commands may change. All places are absolute, without links.
     writable: tuple[str, ...]
     #: Places beside the system's own that commands may read.
     readable: tuple[str, ...] = ()
     #: Places below a writable directory that commands may only read.
     protected: tuple[str, ...] = ()
-    #: Private places: no command sees them, wherever they lie.
+    #: Private places: no command sees them, unless a writable or readable place lies in them.
     hidden: tuple[str, ...] = ()
     network: bool = False
-    isolation: Isolation = "own"
-    #: Root gives its commands this user; None: they run as the user who runs Sestet.
-    user: int | None = None
+    isolation: Isolation = "namespaces"
+    #: Root gives its commands this user and group; None: they run as the user who runs Sestet.
+    user: tuple[int, int] | None = None
+    #: Whether that user is shown as the owner of the workspace, which belongs to another one.
+    is_lent: bool = False
     #: An empty directory for temporary files if there are no namespaces.
     scratch: str = ""
     usage: Usage = Usage()
+
+
+def holds(place: str, path: str) -> bool:
+    """Whether a path is the place or lies below it."""
+    return path == place or path.startswith(f"{place.rstrip('/')}/")
+
+
+def is_within(path: str, places: Iterable[str]) -> bool:
+    """Whether a path is one of the places or lies below one."""
+    return any(holds(place, path) for place in places)
+
+
+def outermost(paths: Iterable[str]) -> list[str]:
+    """The paths that lie below no other of them, sorted."""
+    found: list[str] = []
+    for path in sorted(set(paths)):
+        if not is_within(path, found):
+            found.append(path)
+    return found

@@ -1,46 +1,24 @@
-"""Runs commands in a sandbox: Sestet's side of the launcher."""
+"""Runs commands in a sandbox of the best kind that the kernel allows."""
 
 import asyncio
-import json
 import os
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from sestet.config.load import child_environment
-from sestet.core.errors import SestetError
-from sestet.core.record import Record, as_dict, replace, to_json
+from sestet.core.record import replace
+from sestet.services.sandbox.connection import GRACE, Connection, Ended, RunningCommand, SandboxError
 from sestet.services.sandbox.landlock import landlock_version
-from sestet.services.sandbox.launcher import MOST_BYTES
-from sestet.services.sandbox.plan import DEDICATED_ID, Isolation, Plan
-from sestet.services.sandbox.syscall_filter import is_known_machine
+from sestet.services.sandbox.mounts import private_in_system
+from sestet.services.sandbox.plan import DEDICATED_ID, ISOLATIONS, Isolation, Plan, is_within
+from sestet.services.sandbox.syscall_numbers import is_known_machine
 
-#: Seconds that a command has to end by itself after SIGTERM.
-GRACE = 2.0
-_PATIENCE = 20.0
+__all__ = ["GRACE", "Ended", "RunningCommand", "Sandbox", "SandboxError", "why_unavailable"]
+
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Below this version, Landlock alone stops neither truncating nor signals.
 _ALONE = 6
-
-
-class SandboxError(SestetError):
-    """No sandbox could be made, or it was lost; the text says why."""
-
-
-class Ended(Record):
-    """How a command ended."""
-
-    #: None: a signal ended it.
-    code: int | None = None
-    signal: int | None = None
-    too_large: bool = False
-    #: The program could not be started; the text says why.
-    failed: str = ""
 
 
 def why_unavailable() -> str:
@@ -54,52 +32,15 @@ def why_unavailable() -> str:
     return ""
 
 
-class RunningCommand:
-    """A command in the sandbox, from its start until its end."""
-
-    def __init__(self, number: int, launcher: "_Launcher") -> None:
-        self.number = number
-        self._launcher = launcher
-        self._ended: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
-
-    async def wait(self) -> Ended:
-        """How it ended, as soon as it has, with everything that it had started."""
-        return await asyncio.shield(self._ended)
-
-    @property
-    def is_running(self) -> bool:
-        return not self._ended.done()
-
-    @property
-    def ended(self) -> Ended | None:
-        """How it ended; None: it is still running."""
-        return self._ended.result() if self._ended.done() else None
-
-    async def stop(self, grace: float = GRACE) -> Ended:
-        """End it with everything that it has started: politely, and after ``grace`` seconds by force."""
-        self._launcher.signal(self.number, signal.SIGTERM)
-        await asyncio.wait([self._ended], timeout=grace)
-        self.kill()
-        return await self.wait()
-
-    def kill(self) -> None:
-        if self.is_running:
-            self._launcher.signal(self.number, signal.SIGKILL)
-
-    def end(self, ended: Ended) -> None:
-        if not self._ended.done():
-            self._ended.set_result(ended)
-
-
 class Sandbox:
     """Starts commands by the plan. A launcher is started with the first command, and one more with the first
     command that may use the network."""
 
-    def __init__(self, plan: Plan, isolations: Sequence[Isolation] = ("own", "bwrap", "none")) -> None:
-        self._plan = replace(plan, user=DEDICATED_ID if os.geteuid() == 0 else None)
-        self._isolations = isolations
-        self._launchers: dict[bool, _Launcher] = {}
-        self._starting = asyncio.Lock()
+    def __init__(self, plan: Plan, isolations: Sequence[Isolation] = ISOLATIONS) -> None:
+        self._plan = plan
+        self._isolations = tuple(isolations)
+        #: By whether their commands may use the network.
+        self._launchers: dict[bool, asyncio.Task[Connection]] = {}
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         #: Each isolation that was tried in vain, with the reason.
         self.refused: dict[Isolation, str] = {}
@@ -119,6 +60,9 @@ class Sandbox:
         network: bool = False,
     ) -> RunningCommand:
         """Start a program; it writes to the open files ``output`` and ``errors``, which stay open here."""
+        texts = [*arguments, directory, *(environment or {}).keys(), *(environment or {}).values()]
+        if not arguments or any("\0" in text for text in texts):
+            raise SandboxError("the command is empty, or has a zero byte in it")
         launcher = await self._launcher(network=network)
         request = {
             "arguments": list(arguments),
@@ -129,177 +73,86 @@ class Sandbox:
 
     async def close(self) -> None:
         """End every command."""
-        for launcher in self._launchers.values():
-            launcher.close()
-        self._launchers.clear()
+        launchers, self._launchers = list(self._launchers.values()), {}
+        for found in await asyncio.gather(*launchers, return_exceptions=True):
+            if isinstance(found, Connection):
+                await found.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
             self._scratch = None
 
     def _environment(self, plan: Plan) -> dict[str, str]:
         temporary = plan.scratch or "/tmp"  # noqa: S108 - made anew in the sandbox
-        return {"PATH": _PATH, "HOME": temporary, "TMPDIR": temporary, "LANG": "C.UTF-8", "TERM": "dumb"}
+        home = str(Path.home()) if plan.isolation == "none" else temporary
+        programs = [os.path.join(place, name) for place in plan.readable for name in ("shims", "bin")]
+        path = ":".join((*filter(os.path.isdir, programs), _PATH))
+        return {"PATH": path, "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8", "TERM": "dumb"}
 
-    async def _launcher(self, *, network: bool) -> "_Launcher":
-        async with self._starting:
-            launcher = self._launchers.get(network)
-            if launcher is None or not launcher.is_alive:
-                if why := why_unavailable():
-                    raise SandboxError(why)
-                launcher = self._launchers[network] = await self._start_one(network)
-            return launcher
+    async def _launcher(self, *, network: bool) -> Connection:
+        task = self._launchers.get(network)
+        if task is None or (task.done() and not _is_alive(task)):
+            task = self._launchers[network] = asyncio.create_task(self._open(network))
+        # A caller that is cancelled leaves the launcher to the next one.
+        return await asyncio.shield(task)
 
-    async def _start_one(self, network: bool) -> "_Launcher":
+    async def _open(self, network: bool) -> Connection:
+        if self._isolations != ("none",) and (why := why_unavailable()):
+            raise SandboxError(why)
         for isolation in self._isolations:
             if isolation in self.refused:
                 continue
-            plan = replace(self._plan, network=network, isolation=isolation)
-            if isolation == "none":
-                plan = self._alone(plan)
+            reasons: list[str] = []
             try:
-                return await _Launcher.started(plan)
+                for plan in self._plans(isolation, network):
+                    try:
+                        return await Connection.open(plan)
+                    except SandboxError as error:
+                        reasons.append(str(error))
             except SandboxError as error:
-                self.refused[isolation] = str(error)
+                reasons.append(str(error))
+            self.refused[isolation] = "; ".join(reasons)
         raise SandboxError("; ".join(f"{name}: {why}" for name, why in self.refused.items()))
 
+    def _plans(self, isolation: Isolation, network: bool) -> Iterator[Plan]:
+        """The ways to confine commands by an isolation, the best one first."""
+        plan = replace(self._plan, network=network, isolation=isolation)
+        if isolation == "none":
+            yield plan
+            return
+        is_root = os.geteuid() == 0
+        if not is_root:
+            plan = replace(plan, hidden=(*plan.hidden, *private_in_system()))
+        if isolation == "landlock":
+            plan = self._alone(plan)
+        elif is_root and isolation == "bubblewrap":
+            raise SandboxError("root makes namespaces itself, or is not allowed to")
+        elif is_root:
+            yield replace(plan, user=(DEDICATED_ID, DEDICATED_ID), is_lent=True)
+        yield replace(plan, user=_owner_of(plan.writable)) if is_root else plan
+
     def _alone(self, plan: Plan) -> Plan:
-        """The plan for Landlock alone, which cannot hide a place inside of another."""
+        """The plan for Landlock alone, which cannot hide a place inside of the workspace."""
         if landlock_version() < _ALONE:
             raise SandboxError("Landlock alone needs Linux 6.12 or later")
-        inside = [
-            path
-            for path in plan.hidden
-            if any(f"{path}/".startswith(f"{place.rstrip('/')}/") for place in plan.writable)
-        ]
-        if inside:
+        if inside := [path for path in plan.hidden if is_within(path, plan.writable)]:
             raise SandboxError(f"'{inside[0]}' is private and lies in the workspace")
         if self._scratch is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="sestet-")
-            if plan.user is not None:
-                os.chown(self._scratch.name, plan.user, plan.user)
+            if os.geteuid() == 0:
+                os.chown(self._scratch.name, *_owner_of(plan.writable))
         return replace(plan, scratch=self._scratch.name)
 
 
-class _Launcher:
-    """One launcher process and the commands that it has started."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", channel: socket.socket, plan: Plan) -> None:
-        self.plan = plan
-        self._process = process
-        self._channel = channel
-        self._running: dict[int, RunningCommand] = {}
-        self._number = 0
-
-    @classmethod
-    async def started(cls, plan: Plan) -> "_Launcher":
-        """Start a launcher and wait until its sandbox is built."""
-        channel, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        channel.settimeout(_PATIENCE)
-        try:
-            process = await asyncio.to_thread(_spawn, plan, other)
-        finally:
-            other.close()
-        launcher = cls(process, channel, plan)
-        try:
-            channel.send(to_json(as_dict(plan)))
-            answer = _decoded(await asyncio.to_thread(channel.recv, MOST_BYTES))
-        except OSError as error:
-            launcher.close()
-            raise SandboxError(f"it did not start: {error}") from error
-        if not answer.get("ready"):
-            launcher.close()
-            raise SandboxError(str(answer.get("why", "it did not start")))
-        channel.setblocking(False)
-        asyncio.get_running_loop().add_reader(channel, launcher.receive)
-        return launcher
-
-    @property
-    def is_alive(self) -> bool:
-        return self._channel.fileno() >= 0
-
-    def start(self, request: Mapping[str, object], descriptors: Sequence[int]) -> RunningCommand:
-        self._number += 1
-        message = json.dumps({"id": self._number, **request}).encode()
-        if len(message) > MOST_BYTES:
-            raise SandboxError(f"the command is longer than {MOST_BYTES:,} bytes")
-        command = self._running[self._number] = RunningCommand(self._number, self)
-        socket.send_fds(self._channel, [message], list(descriptors))
-        return command
-
-    def signal(self, number: int, signal_number: int) -> None:
-        if number in self._running:
-            self._channel.send(json.dumps({"id": number, "signal": signal_number}).encode())
-
-    def receive(self) -> None:
-        """The launcher tells how a command ended, or is gone."""
-        try:
-            answer = _decoded(self._channel.recv(MOST_BYTES))
-        except BlockingIOError:
-            return
-        except OSError:
-            answer = {}
-        if not answer:
-            self.close()
-            return
-        command = self._running.pop(answer["id"])
-        command.end(_ended(answer))
-
-    def close(self) -> None:
-        """End the launcher, and with it every command."""
-        if self._channel.fileno() >= 0:
-            asyncio.get_running_loop().remove_reader(self._channel)
-            self._channel.close()
-        self._process.kill()
-        self._process.wait()
-        for command in self._running.values():
-            command.end(Ended(signal=signal.SIGKILL))
-        self._running.clear()
+def _is_alive(task: "asyncio.Task[Connection]") -> bool:
+    return not task.cancelled() and task.exception() is None and task.result().is_alive
 
 
-def _spawn(plan: Plan, channel: socket.socket) -> "subprocess.Popen[bytes]":
-    # -P: no file of the working directory is imported as a module.
-    launcher = [sys.executable, "-P", "-m", "sestet.services.sandbox.launcher", str(channel.fileno())]
-    if plan.isolation == "bwrap":
-        launcher = [*_bubblewrap(plan), *launcher]
-    return subprocess.Popen(  # noqa: S603 - the same interpreter
-        launcher,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=[channel.fileno()],
-        env=child_environment(),
-        cwd="/",
-        start_new_session=True,
-    )
-
-
-def _bubblewrap(plan: Plan) -> list[str]:
-    """The command line of bubblewrap that gives the launcher what ``build_view`` gives it elsewhere."""
-    program = shutil.which("bwrap", path=_PATH)
-    if program is None:
-        raise SandboxError("bubblewrap is not installed")
-    network = ["--share-net"] if plan.network else []
-    command = [program, "--unshare-all", *network, "--die-with-parent", "--new-session"]
-    command += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # noqa: S108
-    command += ["--tmpfs", "/var/tmp"]  # noqa: S108 - both are made anew in the sandbox
-    for path in plan.writable:
-        command += ["--bind", path, path]
-    for path in plan.protected:
-        command += ["--ro-bind-try", path, path]
-    for path in plan.hidden:
-        if os.path.isdir(path):
-            command += ["--tmpfs", path]
-    return [*command, "--"]
-
-
-def _decoded(message: bytes) -> dict[str, Any]:  # Any: JSON of our own launcher
-    return cast("dict[str, Any]", json.loads(message or b"{}"))
-
-
-def _ended(answer: Mapping[str, Any]) -> Ended:
-    status = answer.get("status")
-    if status is None:
-        return Ended(signal=signal.SIGKILL, failed=answer.get("failed", ""))
-    code = os.waitstatus_to_exitcode(status)
-    facts = (answer["too_large"], answer["failed"])
-    return Ended(None, -code, *facts) if code < 0 else Ended(code, None, *facts)
+def _owner_of(places: Sequence[str]) -> tuple[int, int]:
+    """The user and group that all these directories belong to, for commands that root starts."""
+    owners = {(state.st_uid, state.st_gid) for state in map(os.stat, places)}
+    if len(owners) != 1 or next(iter(owners))[0] == 0:
+        raise SandboxError(
+            "the workspace belongs to root, whose commands cannot be confined this way; "
+            "start Sestet as another user, or give the workspace to one"
+        )
+    return owners.pop()

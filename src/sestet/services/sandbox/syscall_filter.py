@@ -1,6 +1,6 @@
 """A seccomp filter: the system calls that a confined command cannot make.
 
-The filter is a program of the kernel's packet filter. It looks at the number of a call and at its first two
+The filter is a program of the kernel's packet filter. It looks at the number of a call and at its first
 arguments, and lets everything pass that no rule refuses.
 """
 
@@ -8,7 +8,6 @@ import ctypes
 import errno
 import struct
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from sestet.services.sandbox.kernel import (
     CLONE_NEWIPC,
@@ -21,196 +20,140 @@ from sestet.services.sandbox.kernel import (
     SECCOMP_MODE_FILTER,
     machine,
     prctl,
+    system_call,
 )
+from sestet.services.sandbox.plan import Plan
+from sestet.services.sandbox.syscall_numbers import MACHINES, numbers_here
 
 _CLONE_NEWCGROUP = 0x02000000
 _NAMESPACES = (
     CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | _CLONE_NEWCGROUP
 )
 
-
-class _Machine(NamedTuple):
-    """The numbers that differ from one kind of machine to another."""
-
-    audit: int
-    numbers: dict[str, int]
-
-
-#: Calls with the same numbers everywhere: all that were added since 2018.
-_COMMON = {
-    "io_uring_setup": 425,
-    "io_uring_enter": 426,
-    "io_uring_register": 427,
-    "open_tree": 428,
-    "move_mount": 429,
-    "fsopen": 430,
-    "fsconfig": 431,
-    "fsmount": 432,
-    "fspick": 433,
-    "clone3": 435,
-    "pidfd_getfd": 438,
-    "mount_setattr": 442,
-    "memfd_secret": 447,
+_REFUSED = (
+    # Other processes
+    *("ptrace", "process_vm_readv", "process_vm_writev", "process_madvise", "process_mrelease"),
+    *("kcmp", "pidfd_getfd", "move_pages", "migrate_pages"),
+    # Mounts and namespaces
+    *("mount", "umount2", "pivot_root", "chroot", "unshare", "setns", "open_tree", "open_tree_attr"),
+    *("move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr"),
+    # Files past their paths
+    *("name_to_handle_at", "open_by_handle_at", "fanotify_init", "fanotify_mark", "lookup_dcookie"),
+    # The kernel and the computer
+    *("bpf", "perf_event_open", "userfaultfd", "syslog", "add_key", "request_key", "keyctl", "acct"),
+    *("quotactl", "quotactl_fd", "swapon", "swapoff", "reboot", "sethostname", "setdomainname", "iopl"),
+    *("ioperm", "modify_ldt", "create_module", "init_module", "finit_module", "delete_module"),
+    *("kexec_load", "kexec_file_load", "settimeofday", "clock_settime", "adjtimex", "clock_adjtime"),
+    "vhangup",
+)
+#: Answered as if the kernel did not have them, since libraries then use another way.
+_ABSENT = (
+    # The filter cannot look into what these do.
+    *("clone3", "openat2", "io_uring_setup", "io_uring_enter", "io_uring_register"),
+    # Memory that is not counted as any process's.
+    *("memfd_create", "memfd_secret", "shmget", "shmat", "shmctl"),
+    # Ways between processes that no file system guards.
+    *("semget", "semctl", "msgget", "msgctl", "mq_open", "mq_unlink"),
+)
+#: Landlock does not guard the owner, the times and the attributes of a file, nor the watching of one.
+_REFUSED_WITHOUT_MOUNTS = (
+    *("chown", "fchown", "lchown", "fchownat", "utime", "utimes", "futimesat", "file_setattr"),
+    *("setxattr", "lsetxattr", "fsetxattr", "setxattrat"),
+    *("removexattr", "lremovexattr", "fremovexattr", "removexattrat"),
+    *("inotify_init", "inotify_init1", "inotify_add_watch"),
+)
+#: Calls that name a process, and the argument that does; 0 is the process itself.
+_NAMING_A_PROCESS = {
+    "prlimit64": 0,
+    "sched_setparam": 0,
+    "sched_setscheduler": 0,
+    "sched_setaffinity": 0,
+    "sched_setattr": 0,
+    "setpriority": 1,
+    "ioprio_set": 1,
 }
-_MACHINES = {
-    "x86_64": _Machine(
-        0xC000003E,
-        {
-            "ioctl": 16,
-            "socket": 41,
-            "clone": 56,
-            "ptrace": 101,
-            "syslog": 103,
-            "personality": 135,
-            "pivot_root": 155,
-            "chroot": 161,
-            "acct": 163,
-            "mount": 165,
-            "umount2": 166,
-            "swapon": 167,
-            "swapoff": 168,
-            "reboot": 169,
-            "sethostname": 170,
-            "setdomainname": 171,
-            "iopl": 172,
-            "ioperm": 173,
-            "create_module": 174,
-            "init_module": 175,
-            "delete_module": 176,
-            "quotactl": 179,
-            "lookup_dcookie": 212,
-            "clock_settime": 227,
-            "kexec_load": 246,
-            "add_key": 248,
-            "request_key": 249,
-            "keyctl": 250,
-            "move_pages": 279,
-            "unshare": 272,
-            "perf_event_open": 298,
-            "fanotify_init": 300,
-            "name_to_handle_at": 303,
-            "open_by_handle_at": 304,
-            "clock_adjtime": 305,
-            "setns": 308,
-            "process_vm_readv": 310,
-            "process_vm_writev": 311,
-            "kcmp": 312,
-            "finit_module": 313,
-            "kexec_file_load": 320,
-            "bpf": 321,
-            "userfaultfd": 323,
-            "settimeofday": 164,
-            "adjtimex": 159,
-            "mknod": 133,
-            "mknodat": 259,
-            "vhangup": 153,
-        },
-    ),
-    "aarch64": _Machine(
-        0xC00000B7,
-        {
-            "ioctl": 29,
-            "socket": 198,
-            "clone": 220,
-            "ptrace": 117,
-            "syslog": 116,
-            "personality": 92,
-            "pivot_root": 41,
-            "chroot": 51,
-            "acct": 89,
-            "mount": 40,
-            "umount2": 39,
-            "swapon": 224,
-            "swapoff": 225,
-            "reboot": 142,
-            "sethostname": 161,
-            "setdomainname": 162,
-            "init_module": 105,
-            "delete_module": 106,
-            "quotactl": 60,
-            "lookup_dcookie": 18,
-            "clock_settime": 112,
-            "kexec_load": 104,
-            "add_key": 217,
-            "request_key": 218,
-            "keyctl": 219,
-            "move_pages": 239,
-            "unshare": 97,
-            "perf_event_open": 241,
-            "fanotify_init": 262,
-            "name_to_handle_at": 264,
-            "open_by_handle_at": 265,
-            "clock_adjtime": 266,
-            "setns": 268,
-            "process_vm_readv": 270,
-            "process_vm_writev": 271,
-            "kcmp": 272,
-            "finit_module": 273,
-            "kexec_file_load": 294,
-            "bpf": 280,
-            "userfaultfd": 282,
-            "settimeofday": 170,
-            "adjtimex": 171,
-            "mknodat": 33,
-            "vhangup": 58,
-        },
-    ),
-}
-#: A library that gets ENOSYS uses an older call, which the filter can look into.
-_ABSENT = {"clone3", "io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"}
-#: Refused only with certain arguments.
-_LOOKED_INTO = {"ioctl", "socket", "clone", "personality", "mknod", "mknodat"}
+#: Calls that change a file's mode, and the argument with the mode.
+_CHANGING_A_MODE = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2}
+#: The same of calls that make a file if their flags say so: the argument with the flags, and the mode's.
+_MAKING_A_FILE = {"open": (1, 2), "openat": (2, 3)}
+_MAKE = 0o100 | 0o20000000
+#: A program with one of these bits runs with the rights of its owner or group.
+SET_ID = 0o6000
 
 _AF_INET, _AF_INET6 = 2, 10
 #: Writing into a terminal's input, and the same of the console.
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _S_IFCHR, _S_IFBLK, _S_IFMT = 0o020000, 0o060000, 0o170000
-_NO_RANDOM_ADDRESSES = 0x0040000
+#: The usual kinds of Linux, and the question which one it is.
+_PERSONALITIES = (0, 0x8, 0x20000, 0x20008, 0xFFFFFFFF)
 
 # The packet filter: its operations, and where it finds the parts of a call.
 _LOAD, _EQUAL, _ANY_BIT, _AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x45, 0x35, 0x54, 0x06
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000, 0x80000000
+_ALLOW, _REFUSE, _KILL, _HAND_OVER = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
+_SET_FILTER, _WITH_LISTENER = 1, 8
 #: x86-64 answers to a second table of numbers, with this bit.
 _X32 = 0x40000000
 
 
-def is_known_machine() -> bool:
-    return machine() in _MACHINES
-
-
-def build_filter(*, sockets: bool) -> bytes:
-    """The filter for this machine; ``sockets`` allows IPv4 and IPv6."""
-    audit, numbers = _MACHINES[machine()]
-    numbers = numbers | _COMMON
+def build_filter(plan: Plan) -> bytes:
+    """The filter of a plan on this machine."""
     program = _Program()
     program.load(_ARCHITECTURE)
-    program.unless_equal(audit, _KILL)
+    program.unless_equal(MACHINES[machine()].audit, _KILL)
     program.load(_NUMBER)
     program.if_at_least(_X32, _refuse(errno.ENOSYS))
-    for name, number in numbers.items():
-        if name not in _LOOKED_INTO:
-            program.if_equal(number, _refuse(errno.ENOSYS if name in _ABSENT else errno.EPERM))
-    families = (_AF_INET, _AF_INET6) if sockets else ()
-    program.look_into(numbers["socket"], 0, allowed=families, refusal=_refuse(errno.EAFNOSUPPORT))
-    program.look_into(numbers["ioctl"], 1, refused=(_TIOCSTI, _TIOCLINUX), refusal=_refuse(errno.EPERM))
-    program.look_into(numbers["clone"], 0, bits=_NAMESPACES, refusal=_refuse(errno.EPERM))
-    program.look_into(numbers["personality"], 0, bits=_NO_RANDOM_ADDRESSES, refusal=_refuse(errno.EPERM))
-    for name, argument in (("mknod", 1), ("mknodat", 2)):
+    refused = dict.fromkeys(_REFUSED, errno.EPERM) | dict.fromkeys(_ABSENT, errno.ENOSYS)
+    if plan.isolation == "landlock":
+        refused |= dict.fromkeys(_REFUSED_WITHOUT_MOUNTS, errno.EPERM)
+    numbers = numbers_here()
+    for name, number in refused.items():
         if name in numbers:
-            kinds = (_S_IFCHR, _S_IFBLK)
-            program.look_into(
-                numbers[name], argument, mask=_S_IFMT, refused=kinds, refusal=_refuse(errno.EPERM)
-            )
+            program.if_equal(numbers[name], _refuse(number))
+    _add_judged(program, plan)
     program.finish(_ALLOW)
     return program.code()
 
 
-def install_filter(code: bytes) -> None:
-    """Filter the calls of this process and its children; needs ``no_new_privs``."""
+def _add_judged(program: "_Program", plan: Plan) -> None:
+    """The calls that are refused only with certain arguments."""
+    # In a network of its own, a command can start a server and reach it, and reach nothing else.
+    has_network = plan.network or plan.isolation != "landlock"
+    families = (_AF_INET, _AF_INET6) if has_network else ()
+    program.judge("socket", 0, allowed=families, refusal=errno.EAFNOSUPPORT)
+    program.judge("ioctl", 1, refused=(_TIOCSTI, _TIOCLINUX))
+    program.judge("clone", 0, bits=_NAMESPACES)
+    program.judge("personality", 0, allowed=_PERSONALITIES)
+    for name, argument in (("mknod", 1), ("mknodat", 2)):
+        program.judge(name, argument, mask=_S_IFMT, refused=(_S_IFCHR, _S_IFBLK))
+    otherwise = _HAND_OVER if hands_over(plan) else _ALLOW
+    program.judge("utimensat", 0, otherwise=otherwise)
+    for name, argument in _CHANGING_A_MODE.items():
+        program.judge(name, argument, bits=SET_ID, otherwise=otherwise)
+    program.judge("creat", 1, bits=SET_ID)
+    for name, (flags, argument) in _MAKING_A_FILE.items():
+        program.judge(name, argument, bits=SET_ID, only_if=(flags, _MAKE))
+    if plan.isolation != "namespaces":
+        for name, argument in _NAMING_A_PROCESS.items():
+            program.judge(name, argument, allowed=(0,))
+
+
+def hands_over(plan: Plan) -> bool:
+    """Whether changes of modes and times are handed over to the keeper: ``file_modes.py``."""
+    return plan.isolation == "landlock"
+
+
+def install_filter(code: bytes, *, with_listener: bool) -> int | None:
+    """Filter the calls of this process and its children; needs ``no_new_privs``.
+
+    The listener gets the calls that are handed over.
+    """
     instructions = ctypes.create_string_buffer(code, len(code))
     header = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(instructions))
+    if with_listener:
+        return system_call(numbers_here()["seccomp"], _SET_FILTER, _WITH_LISTENER, header)
     prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.create_string_buffer(header, len(header)))
+    return None
 
 
 def _refuse(number: int) -> int:
@@ -238,30 +181,43 @@ class _Program:
         self._add(_AT_LEAST, value, 0, 1)
         self._add(_RETURN, action)
 
-    def look_into(
+    def judge(
         self,
-        number: int,
+        name: str,
         argument: int,
         *,
-        refusal: int,
+        refusal: int = errno.EPERM,
         allowed: Sequence[int] | None = None,
         refused: Sequence[int] = (),
         bits: int = 0,
         mask: int = 0,
+        only_if: tuple[int, int] | None = None,
+        otherwise: int = _ALLOW,
     ) -> None:
-        """Judge a call by an argument: only ``allowed`` values, no ``refused`` ones, none of the ``bits``."""
+        """Judge a call by an argument: only ``allowed`` values, no ``refused`` ones, none of the ``bits``.
+
+        ``only_if``: another argument and the bits of it without which the call passes. ``otherwise``: the
+        verdict on a call that is not refused.
+        """
+        number = numbers_here().get(name)
+        if number is None:
+            return
         body = _Program()
+        if only_if:
+            body.load(_ARGUMENTS + 8 * only_if[0])
+            body._add(_ANY_BIT, only_if[1], 1, 0)
+            body._add(_RETURN, _ALLOW)
         body.load(_ARGUMENTS + 8 * argument)
         if mask:
             body._add(_AND, mask)
         if bits:
             body._add(_ANY_BIT, bits, 0, 1)
-            body._add(_RETURN, refusal)
+            body._add(_RETURN, _refuse(refusal))
         for value in refused:
-            body.if_equal(value, refusal)
+            body.if_equal(value, _refuse(refusal))
         for value in allowed or ():
             body.if_equal(value, _ALLOW)
-        body._add(_RETURN, _ALLOW if allowed is None else refusal)
+        body._add(_RETURN, otherwise if allowed is None else _refuse(refusal))
         self._add(_EQUAL, number, 0, len(body._instructions))
         self._instructions += body._instructions
 
