@@ -180,6 +180,10 @@ class SandboxSettings(_Section):
         tuple[str, ...],
         "Places beside the workspace that commands may read, such as ~/.pyenv; programs in its bin are found",
     ] = ()
+    allowed: Annotated[
+        tuple[str, ...],
+        "Commands that need no question though they may change files, as patterns such as 'pytest *'",
+    ] = ()
     network: Annotated[
         tuple[str, ...], "Commands that may use the network, as patterns such as 'pip install *'"
     ] = ()

@@ -47,6 +47,7 @@ def _rules(commands: Commands, /, command: str, **_: object) -> CallRules:
         "run {command} in the shell",
         "execute {command}",
         "execute the command {command}",
+        "call the command {command}",
         "what does the command {command} print",
     ),
 )
@@ -76,8 +77,11 @@ async def exec_run(
     rules=_rules,
     examples=(
         "run {command} in the background",
+        "run the command {command} in the background",
         "start {command} in the background",
         "start the command {command} in the background",
+        "execute {command} in the background",
+        "launch {command} in the background",
     ),
 )
 async def exec_background(commands: Commands, /, command: Command, cwd: Directory = ".") -> str:
@@ -95,14 +99,17 @@ async def exec_background(commands: Commands, /, command: Command, cwd: Director
     effect="none",
     recovery="pure",
     examples=(
-        "what does the command {id} print",
-        "how is the background command {id} doing",
-        "is {id} still running",
+        "what does the background command {command_id} print",
+        "how is the background command {command_id} doing",
+        "show me the background command {command_id}",
+        "what has the background command {command_id} printed",
+        "is the background command {command_id} still running",
+        "the status of the background command {command_id}",
     ),
 )
-async def exec_status(commands: Commands, /, id: Number) -> str:
+async def exec_status(commands: Commands, /, command_id: Number) -> str:
     """Tell whether a background command still runs, and what it has printed so far."""
-    return _shown(commands.status(id))
+    return _shown(commands.status(command_id))
 
 
 @tool(
@@ -110,11 +117,18 @@ async def exec_status(commands: Commands, /, id: Number) -> str:
     reads=("untrusted", "private"),
     effect="none",
     recovery="keyed",
-    examples=("stop the command {id}", "stop the background command {id}", "end the command {id}"),
+    examples=(
+        "stop the background command {command_id}",
+        "stop the command {command_id}",
+        "end the background command {command_id}",
+        "end the command {command_id}",
+        "kill the background command {command_id}",
+        "cancel the background command {command_id}",
+    ),
 )
-async def exec_stop(commands: Commands, /, id: Number) -> str:
+async def exec_stop(commands: Commands, /, command_id: Number) -> str:
     """Stop a background command with everything that it has started."""
-    return _shown(await commands.stop(id))
+    return _shown(await commands.stop(command_id))
 
 
 @tool(
@@ -122,7 +136,14 @@ async def exec_stop(commands: Commands, /, id: Number) -> str:
     reads=("untrusted", "private"),
     effect="none",
     recovery="pure",
-    examples=("list the background commands", "which commands are running", "what runs in the background"),
+    examples=(
+        "list the background commands",
+        "list the running commands",
+        "which commands are running",
+        "which commands run in the background",
+        "what runs in the background",
+        "show me the background commands",
+    ),
 )
 async def exec_list(commands: Commands, /) -> str:
     """List the background commands of this assistant, running and ended."""
