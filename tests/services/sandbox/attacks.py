@@ -214,7 +214,7 @@ if not escaped: raise why
 PROCESSES = (
     Attack(
         "see another process",
-        "escaped = any(facts['marker'] in read(f'/proc/{each}/cmdline') for each in processes())",
+        "escaped = bool(with_argument(facts['marker']))",
     ),
     Attack(
         "read the environment of another process",
@@ -229,17 +229,16 @@ if not escaped: raise why
     ),
     Attack(
         "see another command",
-        "escaped = any(facts['command'] in read(f'/proc/{each}/cmdline') for each in processes())",
+        "escaped = bool(with_argument(facts['command']))",
         except_in=("bubblewrap",),
-        harmless="escaped = any(facts['marker'] in read(f'/proc/{each}/cmdline') for each in processes())",
+        harmless="escaped = bool(with_argument(facts['marker']))",
     ),
     Attack(
         "signal another command",
         """
-for process in processes():
-    if facts['command'] in read(f'/proc/{process}/cmdline'):
-        os.kill(process, 0)
-        escaped = True
+for process in with_argument(facts['command']):
+    os.kill(process, 0)
+    escaped = True
 """,
         harmless="os.kill(facts['victim'], 0); escaped = True",
     ),

@@ -37,6 +37,13 @@ import os, sys
 while True:
     if os.fork(): os._exit(0)
 """
+_BOMB = f"""
+import os
+'{MARK}'
+while True:
+    try: os.fork()
+    except OSError: pass
+"""
 _MANY = """
 import os, time
 for number in range(8):
@@ -209,22 +216,18 @@ class Stories:
             await until_none_is_marked()
 
     async def killing_sestet_ends_every_command(self) -> None:
+        module = "tests.services.sandbox.lives"
         process = subprocess.Popen(  # noqa: ASYNC220 - it only starts
-            [
-                sys.executable,
-                "-m",
-                "tests.services.sandbox.lives",
-                self._isolation,
-                str(self._world.base),
-                MARK,
-            ],
+            [sys.executable, "-m", module, self._isolation, str(self._world.base), "sestet"],
             stdout=subprocess.PIPE,
         )
-        assert process.stdout
-        assert (await asyncio.to_thread(process.stdout.readline)) == b"ready\n"
-        assert len(marked()) > 3
-        process.kill()
-        process.communicate()
+        try:
+            assert process.stdout
+            assert (await asyncio.to_thread(process.stdout.readline)) == b"ready\n"
+            assert len(marked()) > 3
+        finally:
+            process.kill()
+            process.communicate()
         await until_none_is_marked()
 
     async def a_missing_program_is_named(self) -> None:
@@ -234,7 +237,7 @@ class Stories:
 
     async def a_fork_bomb_is_ended(self) -> None:
         async with self.sandbox(Usage(processes=50)) as sandbox:
-            ended, _ = await self.shell(sandbox, f"bomb() {{ bomb | bomb & }}; bomb; sleep 60; : {MARK}")
+            ended, _ = await self.shell(sandbox, f"exec '{INTERPRETER}' -ISc \"{_BOMB}\"")
             assert ended.too_many
             assert marked() == []
             assert (await self.shell(sandbox, "exit 3"))[0].code == 3

@@ -47,6 +47,17 @@ def read(path: str) -> str:
         return file.read()
 
 
+def with_argument(text: str) -> "list[int]":
+    """The processes with a text in their arguments; some end meanwhile."""
+    found: list[int] = []
+    for process in processes():
+        try:
+            found += [process] if text in read(f"/proc/{process}/cmdline") else []
+        except OSError:
+            continue
+    return found
+
+
 def write(path: str, text: str = "attacked", mode: str = "a") -> bool:
     with open(path, mode) as file:
         file.write(text)

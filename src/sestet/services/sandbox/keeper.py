@@ -140,13 +140,14 @@ class _Keeper:
             watched.register(self._file_modes.listener, select.POLLIN)
         overuse: Overuse = ""
         next_look = time.monotonic() + _LOOK / 1_000
+        # Processes that have ended are reaped before they are counted.
         while (ended := self._reap(command)) is None:
-            ready = {descriptor for descriptor, _ in watched.poll(_LOOK)}
-            if self._file_modes and self._file_modes.listener in ready:
-                self._file_modes.answer()
             if time.monotonic() > next_look:
                 overuse = overuse or self._overuse(self._find_processes())
                 next_look = time.monotonic() + _LOOK / 1_000
+            ready = {descriptor for descriptor, _ in watched.poll(0 if overuse else _LOOK)}
+            if self._file_modes and self._file_modes.listener in ready:
+                self._file_modes.answer()
             if overuse or self._kept.lifeline in ready:
                 signal_all(self._find_processes(), signal.SIGKILL)
         return ended, overuse
