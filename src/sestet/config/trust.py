@@ -379,15 +379,13 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
         leaf, name = next((part for part in reversed(key) if not part.isdigit()), ""), ".".join(key)
         if leaf in ADDRESSES:
             yield Effect("sends to", f"{name}: {mask_address(str(value))}")
-        elif key[0] in ("sandbox", "workspace"):
+        elif key[:1] in (("sandbox",), ("workspace",)):
             yield Effect("opens to commands", f"{name}: {value}")
         elif key[:2] == ("policy", "allow"):
             yield Effect("allows unasked", f"{name}: {value}")
-        elif leaf.lower().endswith("key"):
-            yield Effect("sets", f"{name}: (not shown)")
         else:
             text = mask_addresses(json.dumps(value, ensure_ascii=False, default=str))
-            yield Effect("sets", f"{name}: {text}")
+            yield Effect("sets", f"{name}: {'(not shown)' if leaf.lower().endswith('key') else text}")
 
 
 def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
