@@ -84,6 +84,16 @@ ensure_ensurepip() {
         "It is not Debian's Python: name one that is complete: make PYTHON=/usr/bin/python3 run"
 }
 
+# The tests run the sandbox of an ordinary user with it too. They leave that part out without it, so go on if
+# it cannot be installed. Root's own commands do not need it.
+offer_bubblewrap() {
+    if command -v bwrap >/dev/null || ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then return 0; fi
+    say "installing the Debian package bubblewrap, for the tests of the sandbox"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get -q update && apt-get -q install -y --no-install-recommends bubblewrap; } >/dev/null 2>&1 ||
+        say "bubblewrap could not be installed; some tests of the sandbox are left out"
+}
+
 # Rename before removing, so that an interrupted removal does not leave half a .venv.
 discard_venv() {
     rm -rf "$venv.old"
@@ -141,7 +151,10 @@ set_up() {
 
 case ${1:-} in
     run) set_up requirements.lock .run </dev/null ;;
-    dev) set_up requirements-dev.lock .run .dev </dev/null ;;
+    dev)
+        offer_bubblewrap </dev/null
+        set_up requirements-dev.lock .run .dev </dev/null
+        ;;
     usable) usable ;;
     *) give_up "usage: scripts/setup.sh run|dev|usable" ;;
 esac

@@ -9,24 +9,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs
-from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
+from sestet.api import tool_owners
 from sestet.assembly import (
     Additions,
     available_tools,
+    build_root,
     day_budget,
     fast_route,
     history_tokens,
     limits_of,
     load_peers,
+    open_commands,
     policy_of,
-    prompt_profile,
     recall_hook,
     require_agents,
     settings_of,
     with_plugins,
 )
 from sestet.config import Loaded, Settings, data_directory, load_settings
-from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
+from sestet.core.agent import UNMATCHED, AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
@@ -69,12 +70,13 @@ class App:
         self.specs = (*default_specs(), *additions.all_specs)
         self._locks = SessionLocks.beside(database.path)
         self.embedding = open_embedding(settings.embedding, database, self._locks)
-        self.tools = available_tools(settings, database, self.embedding, additions)
+        self._commands = open_commands(settings, database.path, additions.settings_file)
+        self.tools = available_tools(settings, database, self.embedding, additions, self._commands)
         self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
         owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
-        self.root = self._build_root(peers.peers if peers else ())
+        self.root = build_root(settings, self.tools, self.specs, peers.peers if peers else ())
         known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
         require_agents(settings.agents, known)
         self.budget = day_budget(settings, database)
@@ -103,19 +105,6 @@ class App:
                 after_turn=self._after_turn,
             ),
         )
-
-    def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
-        """The orchestrator over its specialists, or the one flat agent."""
-        agent = self.settings.agent
-        config = OrchestrationConfig(
-            tools=self.tools,
-            system_prompt=agent.system_prompt,
-            remote_agents=remote_agents,
-            max_delegation_rounds=agent.max_delegation_rounds,
-            specs=self.specs,
-            prompt_profile=prompt_profile(self.settings),
-        )
-        return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
     @property
     def model(self) -> Model:
@@ -200,7 +189,9 @@ class App:
         return self._runner.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """Let the background work finish its current step, and start no other."""
+        """End all commands, let the background work finish its current step, and start no other."""
+        if self._commands is not None:
+            await self._commands.close()
         if "background" in self.__dict__:
             await self.background.close()
         # The last observations are embedded too, so embedding closes last.

@@ -127,9 +127,13 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.kill()
+        os.close(self._master)
+
+    def kill(self) -> None:
+        """End the program as ``kill -9`` does."""
         self._process.kill()
         self._process.wait()
-        os.close(self._master)
 
     def expect(self, text: str) -> str:
         """Wait until the text appears after the last expected one; return everything up to it."""

@@ -158,6 +158,41 @@ class PolicySettings(_Section):
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 
+class WorkspaceSettings(_Section):
+    """Where Sestet works for you."""
+
+    roots: Annotated[
+        tuple[str, ...],
+        "Directories in which commands may change files; empty: the working directory. "
+        "Commands see no other place of yours",
+    ] = ()
+
+
+class SandboxSettings(_Section):
+    """What commands can reach: docs/sandbox.md."""
+
+    isolation: Annotated[
+        Literal["auto", "namespaces", "bubblewrap", "landlock", "none"],
+        "How commands are kept apart from everything else; auto: the first of the next three that works; "
+        "none: no sandbox at all, so a command can do what you can",
+    ] = "auto"
+    readable: Annotated[
+        tuple[str, ...],
+        "Places beside the workspace that commands may read, such as ~/.pyenv; programs in its bin are found",
+    ] = ()
+    allowed: Annotated[
+        tuple[str, ...],
+        "Commands that need no question though they may change files, as patterns such as 'pytest *'",
+    ] = ()
+    network: Annotated[
+        tuple[str, ...], "Commands that may use the network, as patterns such as 'pip install *'"
+    ] = ()
+    memory_mb: Annotated[
+        int, "Megabytes of memory that one command may use with all it starts", {"minimum": 50}
+    ] = 2_000
+    processes: Annotated[int, "Processes that one command may have at once", {"minimum": 1}] = 256
+
+
 class StorageSettings(_Section):
     """The database file."""
 
@@ -258,6 +293,8 @@ class Settings(_Section):
     local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
     policy: PolicySettings = PolicySettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     storage: StorageSettings = StorageSettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

@@ -192,6 +192,14 @@ class ToolCalled(_Stamped):
     recovery: Recovery = "unsafe"
 
 
+class OutputStreamed(_Stamped):
+    """A piece of what a tool prints while it runs. Folded into ``ToolFinished`` once the call is answered."""
+
+    kind: ClassVar[Literal["output_streamed"]] = "output_streamed"
+    call_id: str
+    text: str
+
+
 class ToolFinished(_Stamped):
     """A call was answered, by the tool or by a guard that refused it."""
 
@@ -297,6 +305,7 @@ Event: TypeAlias = (
     | DelegationStarted
     | DelegationFinished
     | ToolCalled
+    | OutputStreamed
     | ToolFinished
     | ApprovalRequested
     | ApprovalDecided
@@ -308,6 +317,8 @@ Event: TypeAlias = (
 )
 EVENTS: tuple[type[Event], ...] = get_args(Event)
 END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled, TurnPaused)
+#: Pieces of a text that another event holds whole, as soon as it is complete.
+PIECES = (TextStreamed, OutputStreamed)
 
 
 def event_fields(event: type[Event]) -> tuple[str, ...]:

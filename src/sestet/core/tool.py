@@ -20,7 +20,7 @@ from typing import (
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
-from sestet.core.record import Record, convert, field, replace
+from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
     JsonValue,
@@ -75,6 +75,12 @@ class Tool(Record):
     probe: ToolFunction | None = None
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = None
+    #: Declares one call by its arguments, where calls differ: ``ls`` and ``rm -r`` are both commands.
+    rules: "Callable[..., CallRules] | None" = None
+    #: Why nobody can approve this call; empty: the person can.
+    blocked: str = ""
+    #: The owner's settings allow this call with these targets, whatever was read before.
+    owner_allows: bool = False
 
     def __post_init__(self) -> None:
         if problem := _problem_of(self):
@@ -96,8 +102,31 @@ class Tool(Record):
             self,
             function=_bound(self.function, given, wants_info),
             probe=_bound(self.probe, given, wants_info),
+            rules=partial(self.rules, *given) if self.rules and given else self.rules,
             needs=(CallInfo,) if wants_info else (),
         )
+
+    def for_call(self, arguments: JsonObject) -> "Tool":
+        """The tool as one call declares it; for arguments that do not fit, its own declarations hold."""
+        if self.rules is None or find_problems(self.parameters, dict(arguments)):
+            return self
+        try:
+            return replace(self, **as_dict(self.rules(**arguments)))
+        except Exception as error:
+            # Rules that fail must not make a call harmless.
+            caution = f"the rules of the tool failed: {type(error).__name__}"
+            return replace(self, risk="dangerous", caution=caution)
+
+
+class CallRules(Record):
+    """The declarations of one call, in the place of its tool's."""
+
+    risk: Risk
+    effect: Effect
+    recovery: Recovery
+    caution: str = ""
+    blocked: str = ""
+    owner_allows: bool = False
 
 
 def _problem_of(tool: Tool) -> str:
@@ -138,6 +167,8 @@ class CallInfo(Record):
     label: Label
     #: The person's message of this turn; empty if they did not write it.
     words: str = ""
+    #: Shows a piece of the result to the person while the tool is still running.
+    report: Callable[[str], None] = lambda _: None
 
     @property
     def key(self) -> str:
@@ -177,6 +208,7 @@ class Declared(TypedDict, total=False):
     calls_per_turn: int | None
     probe: ToolFunction | None
     fixed_result: JsonObject | None
+    rules: "Callable[..., CallRules] | None"
 
 
 @overload

@@ -4,7 +4,7 @@ from itertools import chain
 from pathlib import Path
 
 from sestet.core.masking import mask_addresses
-from sestet.doctor import assistant, database, machine, servers
+from sestet.doctor import assistant, database, machine, sandbox, servers
 from sestet.doctor.check import Check, Status
 
 __all__ = ["Check", "Status", "examine"]
@@ -22,6 +22,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         machine.check_sqlite(),
         *about_data,
         *about_settings,
+        *(await sandbox.check_sandbox(settings, file) if settings else ()),
         *([assistant.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
         *(await servers.check_servers(settings, probe=probe) if settings else ()),

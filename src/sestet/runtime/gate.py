@@ -66,11 +66,15 @@ def judge(
 ) -> Verdict:
     """Decide about one call by what the agent has read and what the person has written."""
     if any(_blocks(pattern, tool.name) for pattern in policy.blocked):
-        return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy", why="policy")
+        return Verdict("block", "the setting 'policy.block' forbids it", why="policy")
+    if tool.blocked:
+        return Verdict("block", tool.blocked, why="policy")
     strange = ""
     if tool.effect in ("local", "external", "money") and (label.untrusted or label.private):
         targets = find_targets(tool, arguments)
-        strange = _strangers(tool, targets, user_words, policy) if label.untrusted else ""
+        strange = ""
+        if label.untrusted and not tool.owner_allows:
+            strange = _strangers(tool, targets, user_words, policy)
         leaves = (
             tool.effect == "external"
             and label.private

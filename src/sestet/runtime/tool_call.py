@@ -18,6 +18,7 @@ from sestet.core.tool import CallInfo, Tool, ToolFunction
 from sestet.core.words import duration
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
+from sestet.runtime.tool_output import OutputStream
 from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait
@@ -78,7 +79,8 @@ class ToolCalls:
     async def answer(self, run: AgentRun, call: ToolCall) -> ToolAnswer:
         """Answer one call of an agent, whatever happens."""
         tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
-        result = await self._answer(ToolStep(run, tool or Tool(call.name), call))
+        declared = (tool or Tool(call.name)).for_call(call.arguments)
+        result = await self._answer(ToolStep(run, declared, call))
         if result is None:
             return ToolAnswer(None)
         failed, texts = result.outcome != "ok", (result.for_person, result.citations, result.found)
@@ -209,7 +211,9 @@ async def _run_tool(step: ToolStep) -> ToolResult:
 async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     """Run the tool or its probe within its time limit; an exception becomes an error result."""
     (run, tool, call), turn = step, step.run.turn
-    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
+    printed = OutputStream(step)
+    facts = (turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
+    info = CallInfo(*facts, printed.report)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     task = asyncio.current_task()
     try:
@@ -249,6 +253,8 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             text = whole(f"'{tool.name}' failed: {told(error)}")
             label |= error_label(f"an error of {tool.name}")
         return ToolResult("error", text, _since(started), label)
+    finally:
+        printed.close()
 
 
 async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled | Findings:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
-from sestet.core.event import DollarLimit, Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
+from sestet.core.event import PIECES, DollarLimit, Event, OutcomeKind, Stamp, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Found, Message, ToolCall
 from sestet.core.model import Usage
@@ -218,7 +218,7 @@ class Turn:
         self._journal.stage(event, self, sync=sync)
         self._recorded += 1
         self._needed = self._needed if repeatable else self._recorded
-        if not isinstance(event, TextStreamed):
+        if not isinstance(event, PIECES):
             self.log.append(event)
 
     async def record_with(self, make: Callable[[], EventT], write: Callable[[EventT], bool]) -> EventT | None:

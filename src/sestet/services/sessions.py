@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from sestet.core.errors import PersonError
-from sestet.core.event import EVENTS, Event, TextStreamed
+from sestet.core.event import EVENTS, PIECES, Event
 from sestet.core.message import whole
 from sestet.core.schema import suggest
 from sestet.storage.full_text import telling_words
@@ -41,7 +41,7 @@ _SHOWN_OF_NAME = 80
 _LONGEST_TITLE = 200
 #: How many names of sessions an error lists.
 _SHOWN = 5
-_ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
+_ALL_KINDS = tuple(event.kind for event in EVENTS if event not in PIECES)
 
 
 def new_session_id(journal: Journal) -> str:

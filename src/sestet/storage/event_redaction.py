@@ -6,7 +6,7 @@ from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, ToolFinished, TurnStarted
+from sestet.core.event import EVENTS, PIECES, MemoryRecalled, ToolFinished, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
 from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_stored, change_texts
@@ -101,19 +101,19 @@ class EventRedaction:
             last = (rows[-1][0], rows[-1][1])
 
     def _blank_streamed(self, words: ForgottenWords) -> set[str]:
-        """The text of a model that was cut off is stored in pieces, and the words may lie across two."""
+        """A text that was cut off is stored in pieces, and the words may lie across two."""
         touched: set[str] = set()
         rows = self._database.execute(
-            """SELECT delegation_id, turn_id, seq, kind, data FROM events WHERE kind = ?
-               ORDER BY turn_id, delegation_id, seq""",
-            (TextStreamed.kind,),
+            """SELECT kind, delegation_id, turn_id, seq, kind, data FROM events WHERE kind IN (?, ?)
+               ORDER BY turn_id, kind, delegation_id, seq""",
+            tuple(event.kind for event in PIECES),
         )
-        for (_, turn_id), group in groupby(rows, key=lambda row: row[:2]):
-            pieces = [_Recorded(*row[1:]) for row in group]
+        for (_, _, turn_id), group in groupby(rows, key=lambda row: row[:3]):
+            pieces = [_Recorded(*row[2:]) for row in group]
             said = "".join(str(_values(piece.data)["text"]) for piece in pieces)
             if (left := words.blanked(said)) != said:
                 for number, piece in enumerate(pieces):
-                    self._rewrite(piece, {"text": "" if number else left})
+                    self._rewrite(piece, {**_values(piece.data), "text": "" if number else left})
                 touched.add(turn_id)
         return touched
 

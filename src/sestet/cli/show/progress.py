@@ -15,6 +15,7 @@ from sestet.core.event import (
     ModelCalled,
     ModelRetried,
     OutcomeKind,
+    OutputStreamed,
     PriceUnknown,
     RequestRouted,
     TextStreamed,
@@ -109,7 +110,9 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():
             return Line("the turn goes on")
-        case TurnStarted() | TextStreamed() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
+        case TextStreamed() | OutputStreamed():
+            return None
+        case TurnStarted() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
             return None
         case _:
             assert_never(event)

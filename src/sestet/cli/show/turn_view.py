@@ -18,6 +18,7 @@ from sestet.core.event import (
     DelegationStarted,
     Event,
     ModelCalled,
+    OutputStreamed,
     TextStreamed,
     ToolCalled,
     TurnPaused,
@@ -29,6 +30,8 @@ _REFRESHES = 10
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 #: Lines of the terminal that the streamed text leaves free.
 _SPARE_LINES = 4
+#: How many lines of a command's output are shown while it runs.
+_OUTPUT_LINES = 6
 #: Enough to fill any terminal: only the end of a long text is wrapped again at each refresh.
 _TAIL = 8_000
 
@@ -91,6 +94,10 @@ class TurnView:
         if place and not isinstance(event, DelegationStarted | DelegationFinished):
             # A resumed turn does not repeat the events that started its delegations.
             self._at_work.setdefault(place, event.author)
+        if isinstance(event, OutputStreamed):
+            if len(self._at_work) < 2:
+                self._region.output = (self._region.output + event.text)[-_TAIL:]
+            return
         if isinstance(event, TextStreamed):
             pieces = self._coming.setdefault(place, [])
             pieces.append(event.text)
@@ -102,7 +109,7 @@ class TurnView:
             # Its text stays on the screen until something follows, so that an answer does not flicker.
             self._coming.pop(place, None)
             return
-        self._region.pieces = []
+        self._region.pieces, self._region.output = [], ""
         if isinstance(event, DelegationStarted):
             self._at_work[place] = event.agent
         elif isinstance(event, DelegationFinished):
@@ -118,6 +125,8 @@ class _Region:
     def __init__(self, status: str) -> None:
         self.status = status
         self.pieces: list[str] = []
+        #: What a running command has printed.
+        self.output = ""
         self._started = time.monotonic()
 
     @property
@@ -131,6 +140,8 @@ class _Region:
             lines = text.wrap(console, options.max_width)
             yield from lines[-max(1, options.size.height - _SPARE_LINES) :]
             yield Text()
+        for line in clean(self.output).strip("\n").split("\n")[-_OUTPUT_LINES:] if self.output else ():
+            yield Text(f"    {line}", style="dim", no_wrap=True, overflow="ellipsis")
         seconds = int(time.monotonic() - self._started)
         status = f" {clean(self.status)} · {duration(seconds)}" if seconds else f" {clean(self.status)}"
         yield Text.assemble("  ", (self._frame(), "cyan"), (status, "dim"), no_wrap=True, overflow="ellipsis")
