@@ -46,9 +46,9 @@ def test_the_exit_code_is_that_of_the_last_turn(home: Home) -> None:
 
 def test_bytes_that_are_not_text_do_not_end_the_conversation(home: Home) -> None:
     argument = home.run("ask", "caf\udce9")
-    assert (argument.returncode, argument.stderr) == (0, "changed: nothing\n")
+    assert (argument.returncode, argument.stderr.splitlines()[-1]) == (0, "changed: nothing")
     strict = home.run("ask", "-", stdin="caf\udce9", extra={"PYTHONIOENCODING": "utf-8:strict"})
-    assert (strict.returncode, strict.stderr) == (0, "changed: nothing\n")
+    assert (strict.returncode, strict.stderr.splitlines()[-1]) == (0, "changed: nothing")
     poor = home.run("ask", "list the files here", extra={"PYTHONIOENCODING": "latin-1:strict"})
     assert (poor.returncode, poor.stderr[:11]) == (0, "? operator\n")
 

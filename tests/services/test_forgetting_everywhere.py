@@ -17,7 +17,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import Label, Origin
-from sestet.core.message import ToolCall
+from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.tool import Effect
 from sestet.services.forgetting import Forgetting
@@ -55,6 +55,7 @@ VALUES: Mapping[object, object] = {
     Effect | None: "local",
     Effects | None: Effects((FACT,), (FACT,), (FACT,), (FACT,), (FACT,)),
     tuple[Claim, ...]: ("changed",),
+    tuple[Found, ...]: (Found(FACT, f"about {FACT}"),),
     tuple[DollarLimit, ...]: ("limits.dollars",),
 }
 #: Names that the runtime gives; they hold no words of a person.

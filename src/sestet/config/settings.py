@@ -169,7 +169,7 @@ class WorkspaceSettings(_Section):
 
 
 class SandboxSettings(_Section):
-    """What commands can reach: docs/sandbox.md."""
+    """What commands can reach."""
 
     isolation: Annotated[
         Literal["auto", "namespaces", "bubblewrap", "landlock", "none"],

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from sestet.config import Settings
+from sestet.core.pages import page
 from sestet.doctor.check import Check
 from sestet.services.sandbox.landlock import landlock_version
 from sestet.services.sandbox.places import isolations_of, make_plan
@@ -13,10 +14,10 @@ from sestet.services.sandbox.sandbox import Sandbox, SandboxError
 _NAME = "sandbox"
 _OFF = "remove 'sandbox.isolation: none' from the settings"
 _IMPOSSIBLE = (
-    "commands stay switched off until one works: docs/sandbox.md says how; "
+    f"commands stay switched off until one works: {page('sandbox')} says how; "
     "'sandbox.isolation: none' runs them without a sandbox, which is dangerous"
 )
-_WEAKER = "install bubblewrap, or let users make namespaces: docs/sandbox.md"
+_WEAKER = f"install bubblewrap, or let users make namespaces: see {page('sandbox')}"
 _MEANING: dict[Isolation, str] = {
     "namespaces": "commands see the workspace and the system's programs, and nothing else",
     "bubblewrap": "commands see the workspace and the system's programs, and nothing else, by bubblewrap",
