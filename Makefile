@@ -1,7 +1,7 @@
-# Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11, make and git.
+# Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow lint types docs docs-check check bench bench-agentdojo router wheel format lock clean stale
+.PHONY: help setup run test test-fast test-slow test-pythons lint types docs docs-check check bench bench-agentdojo router wheel format lock clean stale
 
 BIN := .venv/bin
 
@@ -25,6 +25,9 @@ test-fast: .venv/.dev ## run the tests that are not marked slow
 test-slow: .venv/.dev ## run the tests that are marked slow
 	$(BIN)/pytest -n auto -m slow
 
+test-pythons: .venv/.dev ## run the fast tests with the other Pythons of this machine, 3.11 to 3.14
+	$(BIN)/python -m scripts.other_pythons $(ARGS)
+
 lint: .venv/.dev ## check style, formatting and the import contracts
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -40,7 +43,7 @@ docs: .venv/.dev ## write the generated pages of the documentation
 docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
 
-check: lint types test docs-check ## all of the above checks; what continuous integration runs
+check: lint types test docs-check test-pythons ## all of the above checks; what continuous integration runs
 
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)

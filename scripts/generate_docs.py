@@ -20,10 +20,12 @@ import sestet
 from scripts.schema import FILE, render_schema
 from sestet.agents import room_names, room_tools
 from sestet.assembly import available_tools
+from sestet.cli.options import EXIT_CODES
 from sestet.cli.program import LazyCommand, build_program
 from sestet.cli.talk.slash import COMMANDS
 from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
+from sestet.core.offer import named_tools
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.storage.database import FILE_NAME, Database
 
@@ -245,11 +247,13 @@ def render_slash_commands() -> str:
 
 
 def render_prompt() -> str:
-    """Return the orchestrator's instruction with one tool for each prefix, so that all agents exist."""
-    prefixes = [prefix for spec in sestet.default_specs() for prefix in spec.prefixes]
+    """Return the orchestrator's instruction with tools for everything that the plaques name."""
+    specs = sestet.default_specs()
+    prefixes = [prefix for spec in specs for prefix in spec.prefixes]
+    named = dict.fromkeys((*prefixes, *(tool for spec in specs for tool in named_tools(spec))))
     defaults = Settings().agent
     config = sestet.OrchestrationConfig(
-        tools=[sestet.Tool(name=f"{prefix}_example".replace("__", "_")) for prefix in prefixes],
+        tools=[sestet.Tool(name=f"{beginning}_example".replace("__", "_")) for beginning in named],
         system_prompt=defaults.system_prompt,
         max_delegation_rounds=defaults.max_delegation_rounds,
     )
@@ -258,10 +262,16 @@ def render_prompt() -> str:
     return f"{head}\n\n~~~~text\n{instruction}~~~~"
 
 
+def render_exit_codes() -> str:
+    rows = [(code(str(number.value)), meaning) for number, meaning in EXIT_CODES.items()]
+    return render_table(("exit code", "meaning"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "agents": render_agents,
     "commands": render_commands,
     "events": render_events,
+    "exit-codes": render_exit_codes,
     "orchestrator-prompt": render_prompt,
     "settings": render_settings,
     "slash-commands": render_slash_commands,

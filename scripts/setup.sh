@@ -5,11 +5,13 @@
 #   scripts/setup.sh dev       installs these and the packages for tests and checks
 #   scripts/setup.sh usable    changes nothing; succeeds when .venv is complete and belongs to this checkout
 #
-# PYTHON=<path or name> chooses the interpreter. Progress goes to stderr, because the conversation uses stdout.
+# PYTHON=<path or name> chooses the interpreter, SESTET_VENV=<directory> another place than .venv.
+# Progress goes to stderr, because the conversation uses stdout.
 set -eu
 
 CDPATH="" cd -- "${0%/*}/.."
 root=$(pwd -P)
+venv=${SESTET_VENV:-.venv}
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
@@ -33,7 +35,7 @@ quietly() {
 
 # .venv contains absolute paths, so a copied checkout would run the code of the original.
 usable() {
-    [ -x .venv/bin/python ] && [ ! -e .venv/.incomplete ] && [ "$(cat .venv/.root 2>/dev/null)" = "$root" ]
+    [ -x "$venv/bin/python" ] && [ ! -e "$venv/.incomplete" ] && [ "$(cat "$venv/.root" 2>/dev/null)" = "$root" ]
 }
 
 has_ensurepip() { "$1" -c 'import ensurepip' 2>/dev/null; }
@@ -82,34 +84,44 @@ ensure_ensurepip() {
         "It is not Debian's Python: name one that is complete: make PYTHON=/usr/bin/python3 run"
 }
 
+# The tests run the sandbox of an ordinary user with it too. They leave that part out without it, so go on if
+# it cannot be installed. Root's own commands do not need it.
+offer_bubblewrap() {
+    if command -v bwrap >/dev/null || ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then return 0; fi
+    say "installing the Debian package bubblewrap, for the tests of the sandbox"
+    export DEBIAN_FRONTEND=noninteractive
+    { apt-get -q update && apt-get -q install -y --no-install-recommends bubblewrap; } >/dev/null 2>&1 ||
+        say "bubblewrap could not be installed; some tests of the sandbox are left out"
+}
+
 # Rename before removing, so that an interrupted removal does not leave half a .venv.
 discard_venv() {
-    rm -rf .venv.old
-    mv .venv .venv.old
-    rm -rf .venv.old
+    rm -rf "$venv.old"
+    mv "$venv" "$venv.old"
+    rm -rf "$venv.old"
 }
 
 make_venv() {
     find_python
     ensure_ensurepip
-    say "creating .venv with $("$python" --version)"
-    mkdir .venv
-    : >.venv/.incomplete
-    "$python" -m venv .venv
-    printf '%s\n' "$root" >.venv/.root
+    say "creating $venv with $("$python" --version)"
+    mkdir -p "$venv"
+    : >"$venv/.incomplete"
+    "$python" -m venv "$venv"
+    printf '%s\n' "$root" >"$venv/.root"
 }
 
 install() {
     say "installing the packages of $1"
-    .venv/bin/python -P scripts/install_packages.py "$1" ||
+    "$venv/bin/python" -P scripts/install_packages.py "$1" ||
         give_up "pip failed, see above. Is the package registry within reach?"
     say "installing Sestet itself"
     # Without isolation: the build backend is in the lock file, and nothing else may be fetched.
-    .venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet \
+    "$venv/bin/python" -m pip --disable-pip-version-check --no-input install --quiet \
         --no-deps --no-build-isolation --editable .
 }
 
-# Two set-ups at once would each take the other's .venv for an interrupted one, so wait for the first.
+# Two set-ups at once would each take the other's venv for an interrupted one, so wait for the first.
 wait_for_turn() {
     command -v flock >/dev/null || return 0
     exec 9<scripts/setup.sh
@@ -120,26 +132,29 @@ wait_for_turn() {
 
 set_up() {
     wait_for_turn
-    if [ -e .venv ] || [ -L .venv ]; then
+    if [ -e "$venv" ] || [ -L "$venv" ]; then
         if ! usable; then
-            say "the present .venv is incomplete or belongs to another checkout; creating it again"
+            say "the present $venv is incomplete or belongs to another checkout; creating it again"
             discard_venv
         fi
     fi
-    [ -d .venv ] || make_venv
+    [ -d "$venv" ] || make_venv
     # If the set-up stops after this line, the mark stays and the next call starts afresh.
-    : >.venv/.incomplete
+    : >"$venv/.incomplete"
     install "$1"
     shift
     # The stamps get the time of the start, so that a lock file edited meanwhile counts as newer.
-    for stamp in "$@"; do touch -r .venv/.incomplete ".venv/$stamp"; done
-    rm .venv/.incomplete
+    for stamp in "$@"; do touch -r "$venv/.incomplete" "$venv/$stamp"; done
+    rm "$venv/.incomplete"
     say "done"
 }
 
 case ${1:-} in
     run) set_up requirements.lock .run </dev/null ;;
-    dev) set_up requirements-dev.lock .run .dev </dev/null ;;
+    dev)
+        offer_bubblewrap </dev/null
+        set_up requirements-dev.lock .run .dev </dev/null
+        ;;
     usable) usable ;;
     *) give_up "usage: scripts/setup.sh run|dev|usable" ;;
 esac

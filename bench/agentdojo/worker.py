@@ -70,7 +70,7 @@ class Booth:
         set_gate(self._mode)
         self._world.enter(stage.environment.model_copy(deep=True))
         self._model.begin(stage.errand)
-        session = f"{pair.user} {pair.injection}".strip()
+        session = f"{pair.user}-{pair.injection}".strip("-")
         end, asked, pauses = await hold_turn(self.app, session, stage.words, stage.errand)
         judged = self._suites.judge(stage, self._world, answer_of(end))
         escaped = slipped(as_steps(self._world.ran), stage.errand)

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from sestet.core.tool import Tool as Tool
     from sestet.core.tool import tool as tool
     from sestet.models.scripted import ScriptedModel as ScriptedModel
+    from sestet.runtime.answer import Answer as Answer
 
 __version__ = "0.1.0"
 
 _HOME_OF = {
     "Agent": "sestet.core.agent",
     "AgentSpec": "sestet.core.agent",
+    "Answer": "sestet.runtime.answer",
     "App": "sestet.app",
     "ModelReply": "sestet.core.model",
     "OrchestrationConfig": "sestet.api",

@@ -1,37 +1,41 @@
 """The composition root: settings → storage → services → rooms → tree → runner. The only wiring."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs
-from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
+from sestet.api import tool_owners
 from sestet.assembly import (
     Additions,
     available_tools,
+    build_root,
     day_budget,
     fast_route,
     history_tokens,
     limits_of,
     load_peers,
+    open_commands,
     policy_of,
-    prompt_profile,
     recall_hook,
     require_agents,
     settings_of,
     with_plugins,
 )
 from sestet.config import Loaded, Settings, data_directory, load_settings
-from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer
+from sestet.core.agent import UNMATCHED, AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
 from sestet.core.tool import Tool
+from sestet.core.words import local_now
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
+from sestet.runtime.answer import Answer, read_answer
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import REMOTE_SINK
 from sestet.runtime.gate import asks_every_time
@@ -40,6 +44,7 @@ from sestet.runtime.runner import Hooks, Runner
 from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
 from sestet.services.file_changes.undo import undo_of
+from sestet.services.sessions import new_session_id
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.forgettings import Forgettings
@@ -66,12 +71,13 @@ class App:
         self.specs = (*default_specs(), *additions.all_specs)
         self._locks = SessionLocks.beside(database.path)
         self.embedding = open_embedding(settings.embedding, database, self._locks)
-        self.tools = available_tools(settings, database, self.embedding, additions)
+        self._commands = open_commands(settings, database.path, additions.settings_file)
+        self.tools = available_tools(settings, database, self.embedding, additions, self._commands)
         self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
         owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
         self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
-        self.root = self._build_root(peers.peers if peers else ())
+        self.root = build_root(settings, self.tools, self.specs, peers.peers if peers else ())
         known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
         require_agents(settings.agents, known)
         self.budget = day_budget(settings, database)
@@ -97,22 +103,10 @@ class App:
             Hooks(
                 recall=recall_hook(settings, database),
                 fast_route=fast_route(settings, self.models, self.root),
+                clock=additions.clock,
                 after_turn=self._after_turn,
             ),
         )
-
-    def _build_root(self, remote_agents: Sequence[RemotePeer]) -> Agent:
-        """The orchestrator over its specialists, or the one flat agent."""
-        agent = self.settings.agent
-        config = OrchestrationConfig(
-            tools=self.tools,
-            system_prompt=agent.system_prompt,
-            remote_agents=remote_agents,
-            max_delegation_rounds=agent.max_delegation_rounds,
-            specs=self.specs,
-            prompt_profile=prompt_profile(self.settings),
-        )
-        return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
     @property
     def model(self) -> Model:
@@ -133,6 +127,13 @@ class App:
         With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
         """
         return self._runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+
+    async def ask(
+        self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
+    ) -> Answer:
+        """One message, one answer; without a session id it begins a new session."""
+        name = new_session_id(self.journal) if session_id is None else session_id
+        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
@@ -190,7 +191,9 @@ class App:
         return self._runner.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """Let the background work finish its current step, and start no other."""
+        """End all commands, let the background work finish its current step, and start no other."""
+        if self._commands is not None:
+            await self._commands.close()
         if "background" in self.__dict__:
             await self.background.close()
         # The last observations are embedded too, so embedding closes last.
@@ -212,6 +215,7 @@ async def open(
     tools: Sequence[Tool] = (),
     specs: Sequence[AgentSpec] = (),
     plugins: bool | Path | None = None,
+    clock: Callable[[], datetime] = local_now,
 ) -> AsyncGenerator[App]:
     """Open an assistant: ``async with sestet.open() as app``.
 
@@ -219,10 +223,11 @@ async def open(
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
     those that ship: a tool goes to the specialist that owns its prefix. ``plugins`` adds the person's
     plug-ins (True), or those of one folder (its path); None: if the settings are read from the file.
+    ``clock`` gives the person's local time, which every agent is told.
     """
     loaded = load_settings() if settings is None else settings
     settings = settings_of(loaded)
-    additions = with_plugins(Additions(tools, specs, model), plugins, settings, loaded)
+    additions = with_plugins(Additions(tools, specs, model, clock=clock), plugins, settings, loaded)
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:

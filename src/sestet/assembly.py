@@ -1,23 +1,28 @@
 """Builds the parts of an assistant from its settings: tools with their services, limits, policy."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs, room_names, room_tools
+from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
 from sestet.config import Loaded, Settings, settings_from
-from sestet.core.agent import Agent, AgentSpec, normalise_name
+from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError, DefinitionError
 from sestet.core.model import Model
 from sestet.core.record import Record, replace
 from sestet.core.schema import suggest
 from sestet.core.tool import CallInfo, Tool
+from sestet.core.words import local_now
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
 from sestet.plugins import Plugins
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
 from sestet.runtime.turn import Limits
+from sestet.services.commands.command_rules import OwnerRules
+from sestet.services.commands.commands import Commands
 from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.file_changes.service import FileChanges
@@ -27,6 +32,8 @@ from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
 from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval
+from sestet.services.sandbox.places import isolations_of, make_plan
+from sestet.services.sandbox.sandbox import Sandbox, SandboxError, why_unavailable
 from sestet.services.workspace import Workspace
 from sestet.storage.database import Database
 from sestet.storage.file_changes import FileChangeStore
@@ -52,6 +59,8 @@ class Additions(Record):
     plugins: Plugins = Plugins()
     #: Where the settings were read from: no tool shows that file.
     settings_file: Path | None = None
+    #: The present moment in the person's time zone, which every agent is told.
+    clock: Callable[[], datetime] = local_now
 
     @property
     def all_specs(self) -> tuple[AgentSpec, ...]:
@@ -106,6 +115,7 @@ def available_tools(
     database: Database,
     embedding: EmbeddingIndex | None = None,
     additions: Additions = Additions(),  # noqa: B008 - frozen
+    commands: Commands | None = None,
 ) -> tuple[Tool, ...]:
     """Every tool of every room whose services the settings switch on, then those that are added.
 
@@ -125,6 +135,8 @@ def available_tools(
         LearningStore: LearningStore(database),
         SessionSearch: SessionSearch(database),
     }
+    if commands is not None:
+        services[Commands] = commands
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
         services[Predicates] = Predicates(settings.graph.predicates)
@@ -148,7 +160,23 @@ def available_tools(
 
 def workspace_roots(settings: Settings) -> tuple[Path, ...]:
     """The directories in which agents work; the working directory, if the settings name none."""
-    return tuple(Path(root).expanduser().absolute() for root in settings.workspace.roots) or (Path.cwd(),)
+    try:
+        return tuple(Path(root).expanduser().absolute() for root in settings.workspace.roots) or (Path.cwd(),)
+    except RuntimeError:
+        raise ConfigError(["workspace.roots: a path names the home of a user that is not known"]) from None
+
+
+def open_commands(settings: Settings, database: Path, settings_file: Path | None) -> Commands | None:
+    """Runs commands in the sandbox of the settings; None: none can work here, so there are no such tools."""
+    isolations = isolations_of(settings)
+    if isolations != ("none",) and why_unavailable():
+        return None
+    try:
+        plan = make_plan(settings, database, settings_file)
+    except SandboxError:
+        return None
+    owner = OwnerRules(settings.sandbox.allowed, settings.sandbox.network)
+    return Commands(Sandbox(plan, isolations), workspace_roots(settings)[0], owner)
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
@@ -176,6 +204,22 @@ async def load_peers(settings: Settings) -> "LoadedPeers | None":
     from sestet.remote.load import load_remote_agents
 
     return await load_remote_agents(settings.a2a.remote_agents)
+
+
+def build_root(
+    settings: Settings, tools: Sequence[Tool], specs: Sequence[AgentSpec], remote_agents: Sequence[RemotePeer]
+) -> Agent:
+    """The orchestrator over its specialists, or the one flat agent."""
+    agent = settings.agent
+    config = OrchestrationConfig(
+        tools=tools,
+        system_prompt=agent.system_prompt,
+        remote_agents=remote_agents,
+        max_delegation_rounds=agent.max_delegation_rounds,
+        specs=specs,
+        prompt_profile=prompt_profile(settings),
+    )
+    return build_agent_tree(config) if agent.multi_agent else build_single_agent(config)
 
 
 def prompt_profile(settings: Settings) -> PromptProfile:

@@ -15,7 +15,8 @@ from sestet.services.memory.import_export import Imported, import_lines
 from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import Exchange, search_sessions
 from sestet.storage.database import FILE_NAME, Database
-from sestet.storage.journal import Journal
+from sestet.storage.graph import GraphStore, TripleRow
+from sestet.storage.journal import Journal, SessionRow
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.spending import SpendingStore
@@ -57,6 +58,10 @@ class Data:
     def session_deletion(self) -> SessionDeletion:
         return SessionDeletion(self._database)
 
+    def graph_facts(self, limit: int) -> list[TripleRow]:
+        """The facts of the graph, the latest first, also while the graph is switched off."""
+        return GraphStore(self._database).latest(limit)
+
     def search_sessions(self, query: str, limit: int) -> list[Exchange]:
         """The past turns with these words, the best matches first."""
         return search_sessions(SessionSearch(self._database), query, limit)
@@ -68,6 +73,14 @@ class Data:
     def observing(self) -> WorkSum:
         """What observing and reflecting have done and used so far."""
         return ObservationProgress(self._database, self.journal).work_sum()
+
+
+def recent_sessions(limit: int) -> list[SessionRow]:
+    """The sessions that were used last; a database that does not exist is not created."""
+    if not (data_directory() / FILE_NAME).exists():
+        return []
+    with open_data(Settings()) as data:
+        return data.journal.sessions(limit)
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import re
 
-from sestet.core.label import CLEAN, Labelled
+from sestet.core.label import CLEAN, Findings, Labelled
 from sestet.core.record import replace
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Tool
@@ -23,7 +23,7 @@ async def run(tool: Tool, *services: object, call: CallInfo = CALL, **arguments:
     assert bound is not None
     assert bound.function is not None
     answer = await bound.function(*((call,) if bound.needs else ()), **arguments)
-    text = answer.value if isinstance(answer, Labelled) else answer
+    text = answer.value if isinstance(answer, Labelled | Findings) else answer
     assert isinstance(text, str)
     return _DATE.sub(DAY, text)
 

@@ -49,7 +49,10 @@ async def test_what_was_told_is_recalled_with_its_id_and_day(memories: MemorySto
     await run(memory_remember, memories, fact="My sister lives in Oslo")
 
     assert await run(memory_recall, recall, query="what do i like?") == (
-        f"You told me:\n- I like tea (m1, {DAY})\n- My sister likes milk (m2, {DAY})"
+        f"You told me:\n- I like tea (m1, {DAY})"
+    )
+    assert await run(memory_recall, recall, query="what does my sister like?") == (
+        f"You told me:\n- My sister likes milk (m2, {DAY})\n- My sister lives in Oslo (m3, {DAY})"
     )
     assert await run(memory_recall, recall, query="my sister", limit=1) == (
         f"You told me:\n- My sister likes milk (m2, {DAY})"
@@ -347,22 +350,37 @@ def test_a_request_in_plain_words_finds_its_tool_and_arguments(
     assert (match.tool.name, match.arguments) == (tool, arguments)
 
 
+async def test_a_fact_is_replaced_in_other_words_however_many_came_after_it(memories: MemoryStore) -> None:
+    await run(memory_remember, memories, fact="I live in Oslo")
+    for number in range(30):
+        memories.add(f"a fact number {number}", Origin("s", "t", CLEAN))
+
+    done = await run(memory_remember, memories, fact="I moved to Bergen", call=LATER)
+
+    assert done == f"Remembered: I moved to Bergen\nIt replaces: I live in Oslo (m1, {DAY})"
+
+
 async def test_a_fact_is_recalled_in_other_words_where_there_is_an_embedding(
     database: Database, memories: MemoryStore
 ) -> None:
     embedding = open_embedding(EmbeddingSettings(), database)
     assert embedding is not None
     recall = Recall(database, embedding=embedding)
-    for fact in ("I drive an old Volvo", "My sister is a surgeon", "My dog is called Rex", "I was in Rome"):
+    for fact in (
+        "My phone is an old Nokia",
+        "My sister is a surgeon",
+        "My dog is called Rex",
+        "I was in Rome",
+    ):
         await run(memory_remember, memories, fact=fact)
-    await run(memory_update, memories, memory="m1", fact="I drive a new Saab", call=LATER)
+    await run(memory_update, memories, memory="m1", fact="I have a new phone, a Pixel", call=LATER)
 
-    found = await run(memory_recall, recall, query="which car have I got?", limit=1)
+    found = await run(memory_recall, recall, query="which smartphone have I got?", limit=1)
 
     await embedding.close()
-    assert found == f"You told me:\n- I drive a new Saab (m5, {DAY})"
-    assert await run(memory_recall, Recall(database), query="which car have I got?") == (
-        "I remember nothing about 'which car have I got?'. You can tell me now."
+    assert found == f"You told me:\n- I have a new phone, a Pixel (m5, {DAY})"
+    assert await run(memory_recall, Recall(database), query="which smartphone have I got?") == (
+        "I remember nothing about 'which smartphone have I got?'. You can tell me now."
     )
 
 

@@ -105,6 +105,7 @@ async def test_an_empty_shelf_is_an_answer(knowledge: KnowledgeStore, retrieval:
     ("tool", "arguments", "answer"),
     [
         (save_knowledge, {"content": "\n"}, "'content' is empty"),
+        (save_knowledge, {"content": "x", "key": " "}, "'key' is empty; give the entry a title"),
         (save_knowledge, {"content": "x" * 8_001}, "'content' has 8,001 characters"),
         (save_knowledge, {"content": "x", "key": "\udc00"}, "'key' has characters that cannot be stored"),
         (search_knowledge, {"query": " "}, "'query' is empty"),

@@ -14,6 +14,7 @@ import sestet
 from sestet import agents
 from sestet.agents._shared.plaque import read_plaque
 from sestet.core import front_matter
+from sestet.core.offer import entries_of, fit_to_tools, named_tools
 
 _ROOMS = Path(agents.__file__).parent
 _FOUR_HEADINGS = ["## What You Do", "## Input Format", "## Output Format", "## Constraints"]
@@ -114,7 +115,7 @@ def test_no_value_holds_a_banned_word_or_an_agent_s_name(name: str) -> None:
 
 @every_room
 def test_the_prompt_names_no_other_room_and_no_tool(name: str) -> None:
-    body = _split(name).body
+    body = _spec(name).instruction
 
     assert [other for other in agents.room_names() if other != name and other in body.lower()] == []
     assert [tool.name for tool in _every_tool() if tool.name in body] == []
@@ -122,7 +123,7 @@ def test_the_prompt_names_no_other_room_and_no_tool(name: str) -> None:
 
 @each_of_the_six
 def test_the_plaque_is_as_long_as_it_should_be(name: str) -> None:
-    spec = _spec(name)
+    spec = _complete(_spec(name))
 
     assert not spec.description.endswith(".")
     assert 6 <= len(spec.keywords) <= 12
@@ -141,7 +142,7 @@ def test_a_plaque_speaks_as_a_person_types(name: str) -> None:
 
 
 def test_the_six_plaques_together_stay_under_6000_characters() -> None:
-    assert sum(len(value) for spec in _six() for value in _values(spec)) < 6_000
+    assert sum(len(value) for spec in _six() for value in _values(_complete(spec))) < 6_000
 
 
 def test_no_keyword_stands_on_two_plaques_and_none_is_a_word_that_fits_several() -> None:
@@ -263,10 +264,17 @@ def _six() -> list[sestet.AgentSpec]:
     return [spec for spec in sestet.default_specs() if spec.name in agents.NAMES]
 
 
+def _complete(spec: sestet.AgentSpec) -> sestet.AgentSpec:
+    """The plaque of a specialist that has every tool it names."""
+    return fit_to_tools(spec, named_tools(spec))
+
+
 def _values(spec: sestet.AgentSpec) -> Iterator[str]:
     """Every text of a plaque that the orchestrator may read, except the name."""
-    yield from (spec.description, spec.accepts, spec.returns)
+    yield spec.description
     for several in (
+        entries_of(spec.accepts),
+        entries_of(spec.returns),
         spec.keywords,
         spec.cannot,
         spec.examples,
@@ -287,3 +295,11 @@ def _one_tool_a_prefix(names: tuple[str, ...]) -> tuple[sestet.Tool, ...]:
 
 def _tree_of(names: tuple[str, ...]) -> sestet.Agent:
     return sestet.build_agent_tree(sestet.OrchestrationConfig(tools=_one_tool_a_prefix(names)))
+
+
+def test_every_tool_that_asks_says_what_is_at_stake_and_what_a_longer_yes_allows() -> None:
+    asking = [tool for tool in _every_tool() if tool.risk != "safe" or tool.effect in ("external", "money")]
+    assert asking
+    for tool in asking:
+        assert tool.standing, tool.name
+        assert tool.caution or tool.risk == "safe", tool.name

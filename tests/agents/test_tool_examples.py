@@ -57,6 +57,6 @@ def filled(tool: Tool, example: str) -> tuple[str, dict[str, object]]:
     arguments: dict[str, object] = {}
     for slot in _SLOT.findall(example):
         parameter = parameters_of(tool)[slot]
-        samples = (*parameter.listed, f"7{slot}7", "m7", "o7", 7)
+        samples = (*parameter.listed, f"7{slot}7", "m7", "o7", "c7", 7)
         arguments[slot] = next(s for s in samples if re.fullmatch(parameter.form or ".+", str(s)))
     return _SLOT.sub(lambda slot: str(arguments[slot[1]]), example), arguments

@@ -67,6 +67,19 @@ class Home:
             check=False,
         )
 
+    def run_bytes(self, *arguments: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:
+        """The same with bytes that need not be UTF-8."""
+        self.accept_work()
+        return subprocess.run(
+            [*self._program, *arguments],
+            cwd=self.work,
+            env=self.environment(),
+            input=stdin,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+
     def json(self, *arguments: str) -> Any:  # Any: JSON that a test looks into
         done = self.run(*arguments, "--json")
         assert done.stderr == ""
@@ -96,7 +109,7 @@ class Terminal:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
         # This terminal does not answer a request for the cursor position.
-        environment = {**environment, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        environment = {"TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1", **environment}
         self._process = subprocess.Popen(
             [sys.executable, "-c", _CLAIM, *command],
             cwd=directory,
@@ -114,9 +127,13 @@ class Terminal:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.kill()
+        os.close(self._master)
+
+    def kill(self) -> None:
+        """End the program as ``kill -9`` does."""
         self._process.kill()
         self._process.wait()
-        os.close(self._master)
 
     def expect(self, text: str) -> str:
         """Wait until the text appears after the last expected one; return everything up to it."""
@@ -127,6 +144,13 @@ class Terminal:
                 raise AssertionError(f"{text!r} did not appear in:\n{clean(self.raw)[start:]}")
         self._seen = at + len(text)
         return clean(self.raw)[start : self._seen]
+
+    def expect_keys(self) -> None:
+        """Wait until the program reads each key; before that, Ctrl-C is a signal."""
+        deadline = time.monotonic() + PATIENCE
+        while termios.tcgetattr(self._master)[3] & termios.ICANON:
+            assert time.monotonic() < deadline, "the program does not read keys"
+            self._read(time.monotonic() + 0.01)
 
     def press(self, keys: str) -> None:
         os.write(self._master, keys.encode())

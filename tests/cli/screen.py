@@ -5,8 +5,11 @@ import re
 _TOKEN = re.compile(r"\x1b\[(?P<numbers>[\d;?]*)(?P<letter>[A-Za-z])|(?P<text>[^\x1b\r\n]+)|(?P<end>[\r\n])")
 
 
-def read_screen(output: str) -> list[str]:
-    """The lines that are left, without their trailing blanks and without blank lines at the end."""
+def read_screen(output: str, height: int = 10_000) -> list[str]:
+    """The lines that are left, without their trailing blanks and without blank lines at the end.
+
+    ``height``: a line that has left the screen at the top cannot be changed any more.
+    """
     lines, row, column = [""], 0, 0
     for token in _TOKEN.finditer(output):
         if token["end"] == "\r":
@@ -19,7 +22,7 @@ def read_screen(output: str) -> list[str]:
             lines[row] = line[:column] + text + line[column + len(text) :]
             column += len(text)
         elif token["letter"] == "A":
-            row -= int(token["numbers"] or 1)
+            row = max(row - int(token["numbers"] or 1), len(lines) - height, 0)
         elif token["letter"] == "K":
             assert token["numbers"] == "2", "only whole lines are expected to be erased"
             lines[row] = ""

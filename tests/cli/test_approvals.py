@@ -12,6 +12,7 @@ import pytest
 
 import sestet
 from sestet import app
+from sestet.cli.options import ExitCode
 from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
 from sestet.core.event import (
@@ -52,7 +53,8 @@ def read_json(obey: Call, *arguments: str) -> Any:  # Any: JSON that a test look
 
 def test_without_anybody_to_ask_a_call_is_denied_and_the_answer_says_so(home: Home, obey: Call) -> None:
     done = obey("ask", WRITE)
-    assert done.code == 0
+    assert done.code == ExitCode.DENIED
+    assert "nobody can be asked here, 'sestet chat' asks you" in done.err
     assert "there is nobody to ask here" in done.out
     piped = home.with_program(obedient.__file__).run("chat", stdin=f"{WRITE}\n")
     assert "there is nobody to ask here" in piped.stdout
@@ -78,7 +80,7 @@ def test_json_of_a_turn_that_waits_holds_its_questions(obey: Call) -> None:
     assert (question["agent"], question["tool"], question["reason"]) == (
         "operator",
         "fs_put",
-        "it is guarded",
+        "its author wants you to approve each call",
     )
     assert "operator wants to call fs_put" in done.err
     (shown,) = read_json(obey, "sessions", "show", "s1")["turns"]
@@ -133,7 +135,7 @@ def test_an_injected_receiver_is_asked_about_with_its_source(obey: Call) -> None
     done = leave_waiting(obey, 'do browser_read {"url": "http://x"}')
     assert done.code == 3
     assert '│ to = "mallory@evil.example"' in done.err
-    assert "not your words, and untrusted text was read" in done.err
+    assert "in full, and untrusted text was read" in done.err
     assert "│ read before: browser_read of navigator" in done.err
 
 
@@ -146,7 +148,7 @@ def test_a_standing_answer_holds_is_listed_and_can_be_revoked(obey: Call) -> Non
     assert 'operator · fs_put  path="a.txt"  always' in obey("approvals", "grants").out
     assert obey("ask", WRITE).out == "Done: wrote a.txt\n"
     assert obey("approvals", "revoke", str(grant["id"])).code == 0
-    assert "nobody to ask" in obey("ask", WRITE).out
+    assert "nobody can be asked here" in obey("ask", WRITE).err
     gone = obey("approvals", "revoke", str(grant["id"]))
     assert (gone.code, gone.out) == (1, "")
     assert gone.err.startswith("sestet: there is no grant")
@@ -186,7 +188,7 @@ def test_a_turn_with_several_questions_waits_for_all_of_them(obey: Call) -> None
         ),
         (("approve", ""), 1, "the question '' does not exist"),
         (("approve", "x", "--scope", "sometimes"), 2, "'sometimes' is not one of"),
-        (("revoke", "first"), 2, "'first' is not a valid int"),
+        (("revoke", "first"), 2, "'first' is not a whole number"),
         (("aprove", "x"), 2, "Did you mean 'approve'"),
     ],
 )
@@ -279,7 +281,7 @@ def test_the_state_of_a_turn_is_that_of_its_last_end_unless_it_went_on() -> None
 def test_the_history_of_a_session_tells_what_was_asked_and_decided(obey: Call) -> None:
     leave_waiting(obey, WRITE, "--session", "s1")
     waiting = obey("sessions", "show", "s1").out
-    assert "waits for your decision: it is guarded" in waiting
+    assert "waits for your decision: its author wants you to approve each call" in waiting
     assert waiting.endswith("This turn waits for your decision.\n")
     assert "1 waiting for your decision, in s1" in obey("doctor").out
     (question,) = read_json(obey, "approvals")

@@ -1,7 +1,19 @@
 """One message, one answer."""
 
 import json
+from pathlib import Path
 
+import pytest
+
+import sestet
+from sestet import ModelReply, ScriptedModel, ToolCall
+from sestet.cli.options import ExitCode
+from sestet.cli.show.session_markdown import session_markdown
+from sestet.cli.show.turn_summary import describe_turn
+from sestet.cli.talk.turns import answer_plainly
+from sestet.core.errors import ModelError
+from sestet.core.model import Usage
+from sestet.services.sessions import read_turns, require_session
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 
@@ -62,3 +74,30 @@ def test_a_name_that_cannot_be_a_session_is_refused(call: Call) -> None:
     done = call("ask", "--session", "a/b", "hello")
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("sestet: 'a/b' cannot be the name of a session")
+
+
+async def test_a_failed_turn_tells_what_specialists_found_and_what_it_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    request = {"agent_name": "operator", "request": "read"}
+    first = ModelReply(
+        calls=(ToolCall("transfer_to_agent", request),), usage=Usage(1_000, 20, nano_dollars=4_200_000)
+    )
+    script = [first, ModelReply("They say tea.", usage=Usage(10, 5)), ModelError("the wire broke")]
+    async with sestet.open({}, model=ScriptedModel(script), home=tmp_path) as app:
+        code = await answer_plainly(app, "s1", "what did I want?")
+        turns = read_turns(app.journal, "s1")
+        row = require_session(app.journal, "s1")
+
+    said = capsys.readouterr()
+    assert code == ExitCode.FAILED
+    assert said.out == ""
+    assert said.err == (
+        "→ operator: read\n"
+        "from operator:\n\nThey say tea.\n\n"
+        "I could not answer: the model failed: the wire broke.\n"
+        "used: 1,035 tokens · $0.0042\n"
+        "changed: nothing\n"
+    )
+    assert "- operator answered:\n\n  > They say tea.\n" in session_markdown(row, turns)
+    assert describe_turn(turns[0])["usage"] == {"input_tokens": 1_010, "output_tokens": 25}

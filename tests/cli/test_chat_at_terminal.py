@@ -15,7 +15,7 @@ def test_a_conversation_greets_shows_its_work_and_answers(home: Home) -> None:
     with home.terminal("chat") as terminal:
         greeting = terminal.expect(PROMPT)
         assert re.search(r"Sestet · session \d{8}-[0-9a-f]{4} \(new\) · model offline · /help", greeting)
-        assert "docs/models.md" in greeting
+        assert "sestet docs models" in greeting
         terminal.say("list the files here")
         terminal.expect("→ operator")
         terminal.expect("operator · fs_list")
@@ -51,6 +51,46 @@ def test_ctrl_c_stops_a_running_turn_and_the_prompt_comes_back(home: Home) -> No
     assert not COLOUR.search(terminal.raw)
 
 
+def test_what_was_typed_ahead_is_not_sent_after_ctrl_c_and_can_be_edited(home: Home) -> None:
+    command = [sys.executable, hanging.__file__]
+    with Terminal(command, home.work, home.environment({"NO_COLOR": "1"})) as terminal:
+        terminal.expect(PROMPT)
+        terminal.say("wait")
+        terminal.expect(hanging.BEGINNING)
+        terminal.press("are you\x1b[D there\rand here")
+        terminal.press(CTRL_C)
+        terminal.expect("Stopped.")
+        terminal.expect("are you there")
+        terminal.expect("and here")
+        terminal.press("?")
+        terminal.expect("?")
+        assert hanging.ANSWER not in terminal.raw
+        terminal.press("\r")
+        terminal.expect(hanging.ANSWER)
+        terminal.expect(PROMPT)
+    (asked,) = home.json("sessions", "search", "there")
+    assert asked["asked"] == "are you there and here?"
+
+
+def test_at_a_dumb_terminal_one_ctrl_c_does_not_leave(home: Home) -> None:
+    with home.terminal("chat", extra={"TERM": "dumb"}) as terminal:
+        terminal.expect(PROMPT)
+        terminal.expect_keys()
+        terminal.press("never mind" + CTRL_C)
+        terminal.expect("Ctrl-C again to leave")
+        terminal.expect_keys()
+        terminal.say("hello")
+        terminal.expect("Hello!")
+        terminal.expect(PROMPT)
+        terminal.expect_keys()
+        terminal.press(CTRL_C)
+        terminal.expect("Ctrl-C again to leave")
+        terminal.expect(PROMPT)
+        terminal.expect_keys()
+        terminal.press(CTRL_C)
+        assert terminal.wait() == 0
+
+
 def test_a_session_is_resumed_with_the_last_things_said(home: Home) -> None:
     home.run("ask", "--session", "20261115-aaaa", "remember that I like green tea")
     with home.terminal("chat", "--resume") as terminal:
@@ -64,6 +104,7 @@ def test_a_session_is_resumed_with_the_last_things_said(home: Home) -> None:
 def test_slash_commands_work_where_messages_are_written(home: Home) -> None:
     with home.terminal("chat", "--session", "first") as terminal:
         terminal.expect(PROMPT)
+        terminal.expect_keys()
         terminal.say("/hlep")
         terminal.expect("there is no command '/hlep'; did you mean '/help'?")
         terminal.say("/new")

@@ -46,9 +46,9 @@ def test_the_exit_code_is_that_of_the_last_turn(home: Home) -> None:
 
 def test_bytes_that_are_not_text_do_not_end_the_conversation(home: Home) -> None:
     argument = home.run("ask", "caf\udce9")
-    assert (argument.returncode, argument.stderr) == (0, "changed: nothing\n")
+    assert (argument.returncode, argument.stderr.splitlines()[-1]) == (0, "changed: nothing")
     strict = home.run("ask", "-", stdin="caf\udce9", extra={"PYTHONIOENCODING": "utf-8:strict"})
-    assert (strict.returncode, strict.stderr) == (0, "changed: nothing\n")
+    assert (strict.returncode, strict.stderr.splitlines()[-1]) == (0, "changed: nothing")
     poor = home.run("ask", "list the files here", extra={"PYTHONIOENCODING": "latin-1:strict"})
     assert (poor.returncode, poor.stderr[:11]) == (0, "? operator\n")
 
@@ -66,7 +66,7 @@ async def test_ctrl_c_ends_the_conversation_with_the_turn(
     home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(home.work)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("wait\nhello\n"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"wait\nhello\n")))
     async with sestet.open({}, model=HangingModel(begun=press_ctrl_c), home=home.data) as app:
         assert await talk_in_pipe(app, "s1", mine=False) == 130
     assert capsys.readouterr() == ("", "Stopped.\nchanged: nothing\n")

@@ -3,11 +3,14 @@
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any, cast
 
 import pytest
+from typer.core import TyperCommand, TyperGroup
 
 import sestet
-from sestet.cli.program import put_config_first
+from sestet.cli.program import COMMANDS, LazyCommand, put_config_first
 from sestet.config import settings_schema
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -53,6 +56,33 @@ def test_the_prompts_are_printed_as_they_are(call: Call) -> None:
     assert call("prompt", "--agent", "Operator").out.startswith("You are the operator")
     done = call("prompt", "--agent", "oprator")
     assert (done.code, done.err) == (1, "sestet: there is no agent 'oprator'; did you mean 'operator'?\n")
+
+
+def test_the_prompts_offer_only_what_the_tools_that_are_there_can_do(call: Call, home: Home) -> None:
+    everything = call("prompt").out + call("prompt", "--agent", "operator").out
+
+    for absent in ("run the skill", "search the web", "create a skill", "["):
+        assert absent not in everything.replace("[REJECT]", "")
+    for present in (
+        "run a command",
+        "write a file",
+        "Write, move and delete files",
+        "do a web search",
+    ):
+        assert present in everything
+    assert "run commands or programs" not in everything
+    assert "write, change, move or delete files" not in everything
+
+    (home.work / "sestet.yaml").write_text("search: {url: 'http://127.0.0.1:9'}\n", encoding="utf-8")
+    with_search = call("prompt").out
+    assert "search the web" in with_search
+    assert "do a web search" not in with_search
+
+    # Commands have no sandbox there, so they do not exist.
+    (home.work / "sestet.yaml").write_text("workspace: {roots: ['/']}\n", encoding="utf-8")
+    without_commands = call("prompt").out
+    assert "run a command" not in without_commands
+    assert "run commands or programs" in without_commands
 
 
 def test_sessions_are_listed_and_shown(call: Call) -> None:
@@ -199,3 +229,26 @@ def test_no_command_shows_a_key_that_an_address_carries(call: Call, home: Home) 
         assert "k3y" not in done.out + done.err
         assert "s3cr3t" not in done.out + done.err
     assert "http://***@127.0.0.1:1/v1?api-key=***&api-version=2024-10-21" in shown[1].out
+
+
+def commands(name: str) -> Iterator[TyperCommand | TyperGroup]:
+    """A command with its subcommands."""
+    left = [LazyCommand(name, COMMANDS[name]).load()]
+    while left:
+        command = left.pop()
+        yield command
+        left += cast("Any", getattr(command, "commands", {})).values()  # Any: typer's classes are private
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_no_number_of_a_command_is_described_in_the_words_of_a_parser(name: str) -> None:
+    for command in commands(name):
+        for parameter in command.params:
+            assert parameter.type.name not in ("int", "int range", "float", "float range"), parameter.name
+
+
+@pytest.mark.parametrize("number", ["0", "x", "-1", "1.5", "100001", "9" * 5_000])
+def test_a_wrong_number_is_answered_with_the_possible_ones(call: Call, number: str) -> None:
+    done = call("sessions", "--limit", number)
+    assert done.code == 2
+    assert f"'{number[:40]}' is not a whole number from 1 to 100,000." in done.err

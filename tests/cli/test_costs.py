@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from sestet.cli.show.clean import clean
 from sestet.core.model import Usage
 from sestet.core.words import day
 from sestet.storage.database import FILE_NAME, Database
@@ -45,6 +46,20 @@ def test_an_unknown_price_is_named_with_the_way_out_and_not_counted_as_nothing(c
     assert line.split()[1] == "?"
     assert "price unknown: 12,400 tokens of acme/new" in out
     assert "providers.acme.prices: {new: {input: …, output: …}}" in out
+
+
+def test_a_narrow_terminal_cuts_names_and_no_number(home: Home) -> None:
+    database = Database(home.data / FILE_NAME)
+    model = "acme/" + "very-long-name-" * 5
+    SpendingStore(database).add_work("embed", model, Usage(1_234_567, 234_567, 10**9, 4), NOW)
+    database.close()
+
+    for grouping in ("model", "session"):
+        with home.terminal("costs", "--by", grouping, extra={"COLUMNS": "80"}) as terminal:
+            terminal.wait()
+        shown = clean(terminal.raw)
+        assert "1,247,567  235,067     404" in shown  # the total
+    assert max(map(len, shown.splitlines())) <= 80
 
 
 def test_json_has_every_number(call: Call) -> None:

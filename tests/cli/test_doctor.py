@@ -1,6 +1,7 @@
 """The doctor reports every problem, and never crashes itself."""
 
 import json
+import re
 import shutil
 import sqlite3
 from pathlib import Path
@@ -199,3 +200,13 @@ def test_a_flat_agent_is_no_problem() -> None:
 def test_the_extras_are_those_that_the_package_declares() -> None:
     assert [check.name for check in machine.check_extras()]
     assert all(check.status == "ok" for check in machine.check_extras())
+
+
+def test_a_path_that_is_wider_than_its_column_stays_whole(home: Home) -> None:
+    deep = home.directory / "deep"
+    deep.mkdir()
+    path = deep / ("x" * (97 - len(str(deep))))
+    with home.terminal("doctor", extra={"SESTET_HOME": str(path), "HOME": "/"}) as terminal:
+        shown = terminal.expect("made by the first")
+        assert f"\n {path},\n" in shown
+        assert not re.search(r"\S{101}", shown)

@@ -18,12 +18,13 @@ CONVERSATION = (
     ("when is my sister's birthday?", "my sister's birthday is on 4 May (m2"),
     ("what do you know about me?", "my name is Jonas"),
     ("remember that the wifi code is sunny-42", "Remembered: the wifi code is sunny-42"),
-    ("what is the wifi code?", "On record is:\n- m3 "),
+    ("what is the wifi code?", "You told me:\n- the wifi code is sunny-42 (m3"),
     ("save the fact that pancakes need buttermilk", "Saved: pancakes need buttermilk"),
-    ("what do my notes say about pancakes?", "pancakes need buttermilk (knowledge"),
+    ("what do my notes say about pancakes?", "pancakes need buttermilk (note"),
     *VAGUE,
     ("save in the knowledge base that the office closes at six", "Saved: the office closes at six"),
     ("when does the office close? look it up in the knowledge base", "the office closes at six"),
+    ("when does the office close?", "the office closes at six"),
     (
         "add to the graph that Anna is related to the harbour project",
         "Anna → related_to → the harbour project",
@@ -36,7 +37,7 @@ CONVERSATION = (
     ("what's 12 times 12?", "12 times 12 = 144"),
     ("what's the weather in Oslo?", "work for the navigator, who has no tools here"),
     ("what is the capital of Peru?", "I have no answer to that"),
-    ("delete notes.txt", "'fs_delete' was not run: it deletes the file 'notes.txt'"),
+    ("delete notes.txt", "Not done: it deletes the file 'notes.txt'"),
     ("thanks, bye", "Goodbye!"),
 )
 

@@ -24,11 +24,6 @@ HERE = Origin("s1", "t1", CLEAN)
 _NAME = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.fixture
-def settings(home: Home) -> None:
-    (home.work / "sestet.yaml").write_text("graph: {predicates: [works_at]}\n", encoding="utf-8")
-
-
 def fill(home: Home, *facts: tuple[str, str, str], origin: Origin = HERE) -> None:
     database = Database(home.data / FILE_NAME)
     for fact in facts:
@@ -40,7 +35,6 @@ def plain(text: str) -> str:
     return DAY.sub("<day>", text)
 
 
-@pytest.mark.usefixtures("settings")
 def test_a_fact_is_added_shown_listed_and_removed(call: Call) -> None:
     assert plain(call("graph", "add", "Ada", "works at", "Acme").out) == (
         "1  Ada  works_at  Acme  by you · <day> · trusted\n"
@@ -104,7 +98,14 @@ def test_a_path_is_listed_fact_by_fact(home: Home, call: Call) -> None:
         (("show", "Ada", "--predicate", "folows"), 1, "did you mean 'follows'?"),
         (("show", "Ada", "--direction", "up"), 2, "'up' is not one of 'out', 'in', 'both'"),
         (("path", "Ada", "zed"), 1, "the graph holds nothing about 'zed'"),
-        (("add", "Ada", "works_at", "Acme"), 1, "there is no predicate 'works_at'. Known: related_to, "),
+        (
+            ("add", "Ada", "mentors", "Ben"),
+            1,
+            "there is no predicate 'mentors'. 'sestet graph predicates' lists",
+        ),
+        (("add", "Ada", "mentors", "Ben"), 1, "'sestet graph predicates --add mentors' adds this one"),
+        (("add", "Ada", "work_at", "Acme"), 1, "there is no predicate 'work_at'; did you mean 'works_at'?"),
+        (("predicates", "--add", "-"), 2, "graph.predicates: '-' is not a name"),
         (("add", " ", "follows", "Acme"), 1, "a fact needs a subject and an object"),
         (("remove", "Ada", "follows"), 2, "give the number of a fact, or its subject, predicate and object"),
         (("remove", "Ada", "follows", ""), 1, "so nothing was removed"),
@@ -140,39 +141,82 @@ def test_a_graph_that_is_switched_off_says_what_turns_it_on(home: Home, call: Ca
 
 
 def test_predicates_are_listed_with_their_kind_and_their_facts(home: Home, call: Call) -> None:
-    (home.work / "sestet.yaml").write_text("graph: {predicates: [works_at]}\n", encoding="utf-8")
+    (home.work / "sestet.yaml").write_text("graph: {predicates: [mentors]}\n", encoding="utf-8")
     fill(home, ("a", "follows", "b"), ("a", "adores", "b"))
 
     rows = {row["name"]: row for row in json.loads(call("graph", "predicates", "--json").out)}
 
-    assert rows["follows"] == {"name": "follows", "kind": "named", "facts": 1}
-    assert rows["works_at"] == {"name": "works_at", "kind": "declared", "facts": 0}
+    assert rows["follows"] == {"name": "follows", "kind": "built in", "facts": 1}
+    assert rows["mentors"] == {"name": "mentors", "kind": "declared", "facts": 0}
     assert rows["adores"] == {"name": "adores", "kind": "no longer declared", "facts": 1}
     assert "follows" in call("graph", "predicates").out
 
 
-@pytest.mark.usefixtures("settings")
 def test_what_was_found_in_saved_texts_is_reviewed(home: Home, call: Call) -> None:
-    for fact in ("Ada works at Acme", "Ben works at Acme", "Cleo works at Acme", "Dora lives in Ulm"):
+    for fact in ("Ada works at Acme", "Ben works at Acme", "Cleo works at Acme", "Dora is the mayor of Ulm"):
         assert call("ask", f"remember that {fact}").code == 0
 
     listed = call("graph", "review").out
     assert re.search(
         r"1  Ada   works_at  Acme  read from memories 1 · session .+ · turn .+ · by rules", listed
     )
-    assert "cannot be accepted yet: graph.predicates: [lives_in]" in listed
+    assert "'sestet graph predicates --add mayor_of' adds them" in listed
     assert "4 wait for your decision" in call("doctor").out
-    left = call("graph", "review", "--accept", "1", "--reject", "2", "--json").out
-    assert [row["subject"] for row in json.loads(left)] == ["Cleo", "Dora"]
+    rows = json.loads(call("graph", "review", "--accept", "1", "--reject", "2", "--json").out)
+    assert [(row["subject"], row["state"]) for row in rows] == [
+        ("Ada", "accepted"),
+        ("Ben", "rejected"),
+        ("Cleo", "open"),
+        ("Dora", "open"),
+    ]
     assert "did you mean" not in call("graph", "review", "--accept", "4").err
     assert call("graph", "review", "--accept", "4").code == 1
     assert call("graph", "review", "--accept", "1").err.startswith("sestet: proposal 1 was accepted already")
     assert call("graph", "review", "--accept", "3", "--reject", "3").code == 1
     left = call("graph", "review", "--accept-all", "--json").out
-    assert [row["declared"] for row in json.loads(left)] == [False]
+    assert [(row["state"], row["declared"]) for row in json.loads(left)] == [
+        ("accepted", True),
+        ("open", False),
+    ]
     facts = json.loads(call("graph", "list", "--json").out)
     assert [fact["subject"] for fact in facts] == ["Cleo", "Ada"]
     assert facts[1]["read_from"] == {"collection": "memories", "id": 1}
+
+
+def test_a_review_says_how_many_facts_were_decided_and_which(call: Call) -> None:
+    for fact in ("Ada works at Acme", "Ben works at Acme", "Cleo works at Acme"):
+        call("ask", f"remember that {fact}")
+
+    done = call("graph", "review", "--accept", "1", "--reject", "2")
+
+    assert done.out.startswith(
+        "accepted  1  Ada  works_at  Acme\nrejected  2  Ben  works_at  Acme\n1 accepted, 1 rejected\n"
+    )
+    done = call("graph", "review", "--accept-all")
+    assert done.out == "accepted  3  Cleo  works_at  Acme\n1 accepted\n"
+    assert done.err == "Nothing waits for a decision.\n"
+    assert call("graph", "review", "--accept-all").out == "0 accepted\n"
+
+
+def test_a_link_of_your_own_is_added_by_command(home: Home, call: Call) -> None:
+    done = call("graph", "predicates", "--add", "plays for", "--add", "works at")
+
+    settings = home.directory / ".config" / "sestet" / "sestet.yaml"
+    assert done.err == f"added to graph.predicates in {settings}: plays_for\n"
+    assert call("graph", "add", "Ada", "plays for", "Acme").code == 0
+    assert call("graph", "predicates", "--add", "mentors").code == 0
+    assert "predicates: [plays_for, mentors]" in settings.read_text(encoding="utf-8").replace('"', "")
+
+
+def test_at_a_terminal_an_unknown_link_is_offered_to_be_added(home: Home) -> None:
+    with home.terminal("graph", "add", "Ada", "mentors", "Ben") as terminal:
+        terminal.expect("Add 'mentors' to your settings? [y/N]:")
+        terminal.say("n")
+        terminal.expect("'sestet graph predicates --add mentors' adds this one")
+    with home.terminal("graph", "add", "Ada", "mentors", "Ben") as terminal:
+        terminal.expect("Add 'mentors' to your settings? [y/N]:")
+        terminal.say("y")
+        terminal.expect("mentors  Ben")
 
 
 def test_a_drawing_is_written_where_it_is_wanted(home: Home, call: Call) -> None:

@@ -30,10 +30,10 @@ def test_an_entry_is_saved_shown_changed_and_brought_back(call: Call) -> None:
     )
     assert call("knowledge", "save", "hours", "until seven", "--category", "fact").code == 0
     listed = call("knowledge", "list").out
-    assert listed.startswith("Hours  fact  until seven")
+    assert listed.startswith("Hours  fact, shop  until seven")
     assert "by hand" in listed
     shown = call("knowledge", "show", "HOURS").out.splitlines()
-    assert (shown[0], shown[-1]) == ("Hours (fact, version 2)", "until seven")
+    assert (shown[0], shown[-1]) == ("Hours (fact, shop, version 2)", "until seven")
     versions = [line.split() for line in call("knowledge", "history", "hours").out.splitlines()]
     assert [line[:2] for line in versions] == [["→", "2"], ["1", "note,"]]
     assert call("knowledge", "undo", "hours").out == "Hours: version 1: until six\n"
@@ -42,6 +42,17 @@ def test_an_entry_is_saved_shown_changed_and_brought_back(call: Call) -> None:
     described = json.loads(call("knowledge", "history", "hours", "--json").out)
     assert [(v["version"], v["present"]) for v in described["versions"]] == [(2, True), (1, False)]
     assert described["versions"][0]["label"] == {"untrusted": False, "private": False, "sources": []}
+
+
+def test_a_new_version_keeps_its_tags_and_category_until_they_are_changed(call: Call) -> None:
+    def saved(*options: str) -> tuple[str, list[str]]:
+        entry = json.loads(call("knowledge", "save", "Hours", *options, "--json").out)
+        return entry["category"], entry["tags"]
+
+    assert saved("until six", "--category", "fact", "--tag", "office") == ("fact", ["office"])
+    assert saved("until seven") == ("fact", ["office"])
+    assert saved("until eight", "--tag", "shop") == ("fact", ["shop"])
+    assert saved("until nine", "--no-tags") == ("fact", [])
 
 
 @pytest.mark.parametrize(
@@ -59,15 +70,18 @@ def test_an_entry_is_saved_shown_changed_and_brought_back(call: Call) -> None:
         (("forget", "Hours", "--learning", "1"), 2, "name exactly one thing"),
         (("forget", "Nobody"), 1, "there is no 'Nobody'"),
         (("forget", "--learning", "9"), 1, "there is no lesson 9"),
-        (("forget", "--learning", "9" * 20), 2, "is not in the range"),
-        (("undo", "Hours", "--to", "9" * 20), 2, "is not in the range"),
-        (("list", "--limit", "9" * 20), 2, "is not in the range"),
+        (("forget", "--learning", "9" * 20), 2, "is not a whole number from 1 to"),
+        (("undo", "Hours", "--to", "9" * 20), 2, "is not a whole number from 1 to"),
+        (("list", "--limit", "9" * 20), 2, "is not a whole number from 1 to"),
         (("forget", "--document", "nowhere"), 1, "there is no document"),
         (("ingest", "nowhere"), 1, "nowhere: No such file or directory"),
         (("ingest", "/dev/null"), 1, "/dev/null: neither a file nor a directory"),
         (("ingest", ""), 2, "the path is empty; write . for the working directory"),
         (("forget", "--document", ""), 2, "the path is empty; write . for the working directory"),
         (("list", "--tag", "none"), 0, "No entry has this tag"),
+        (("save", "", "hi"), 1, "'key' is empty; give the entry a title, such as 'Office hours'"),
+        (("save", "  ", "hi"), 1, "'key' is empty"),
+        (("save", "Hours", "late", "--tag", "shop", "--no-tags"), 2, "give either --tag or --no-tags"),
     ],
 )
 def test_what_cannot_be_done_is_said_with_the_way_out(

@@ -85,7 +85,7 @@ def test_what_cannot_be_done_is_said_in_one_line(call: Call) -> None:
         assert (done.code, done.out) == (1, "")
         assert answer in done.err
         assert "Traceback" not in done.err
-    assert "is not in the range" in call("memory", "list", "--limit", "9" * 20).err
+    assert "is not a whole number from 1 to 100,000" in call("memory", "list", "--limit", "9" * 20).err
     call("ask", "remember that I like tea")
     assert "the new text is empty; 'sestet memory forget m1' removes it" in call("memory", "edit", "m1").err
     assert "'m1' was not replaced" in call("memory", "edit", "m1", "--restore").err
@@ -165,3 +165,37 @@ def test_forgetting_says_which_turn_it_had_to_end(home: Home) -> None:
 
     assert "turn 1 of session " in said
     assert "was still open; it is ended now, because it would bring the words back" in said
+
+
+def test_the_later_statement_answers_the_question_and_the_older_one_is_kept(call: Call) -> None:
+    """The example of docs/memory.md, with the built-in model."""
+    for message in ("I live in Oslo", "my dog is called Rex", "I work at Acme"):
+        assert "Remembered" in call("ask", message).out
+    moved = call("ask", "I moved to Bergen").out
+    assert "It replaces: I live in Oslo" in moved
+    assert "It replaces: my dog is called Rex" in call("ask", "actually, my dog is called Max, not Rex").out
+    assert "It replaces: I work at Acme" in call("ask", "I changed jobs, I now work for Globex").out
+
+    assert re.fullmatch(
+        r"You told me:\n- I moved to Bergen \(m4, .+\)\n", call("ask", "where do I live?").out
+    )
+    assert "Max" in call("ask", "what is my dog called?").out
+    who = call("ask", "who am I?").out
+    assert "Bergen" in who
+    assert "Globex" in who
+    assert "Max" not in who
+    assert "I live in Oslo (replaced by m4)" in call("memory", "list").out
+
+
+def test_a_secret_is_kept_by_nobody_unless_you_insist(call: Call) -> None:
+    refused = "not kept: this looks like a password, which belongs in the vault or a password manager"
+
+    assert refused in call("ask", "remember that my wifi password is hunter2").out
+    done = call("knowledge", "save", "wifi password", "hunter2")
+    assert (done.code, done.err) == (1, f"sestet: {refused}; --anyway keeps it here\n")
+    call("ask", "remember that my wifi is called Fjord")
+    assert refused in call("memory", "edit", "m1", "my wifi password is hunter2").err
+    assert "hunter2" not in call("memory", "list").out + call("knowledge", "list").out
+
+    assert call("knowledge", "save", "wifi password", "hunter2", "--anyway").code == 0
+    assert call("memory", "edit", "m1", "my wifi password is hunter2", "--anyway").code == 0

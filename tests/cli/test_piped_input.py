@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.cli import obedient
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -29,6 +31,13 @@ def test_an_argument_and_what_is_mine_in_a_pipe_are_the_persons(home: Home) -> N
     home.run("chat", "--mine", stdin="remember that I like milk\n")
 
     assert facts(home) == {"I like tea": False, "I like coffee": False, "I like milk": False}
+
+
+def test_text_on_stdin_beside_a_message_is_not_read_and_the_person_is_told(home: Home) -> None:
+    warning = "warning: stdin is not read, because the message is given"
+    assert home.run("ask", "hello", stdin="a whole page").stderr.startswith(warning)
+    assert "stdin" not in home.run("ask", "hello").stderr
+    assert "stdin" not in home.run("ask", "-", stdin="hello").stderr
 
 
 def test_a_page_in_a_pipe_sends_nothing(home: Home) -> None:
@@ -76,3 +85,23 @@ def test_imported_rows_are_untrusted_unless_they_are_mine(home: Home, call: Call
     assert facts(home) == {"I like tea": True}
     assert call("memory", "import", "--mine", str(file)).err == "0 added, 1 known already\n"
     assert facts(home) == {"I like tea": False}
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig", "utf-16"])
+def test_text_from_stdin_is_read_whatever_its_encoding(home: Home, encoding: str) -> None:
+    def pipe(*arguments: str, text: str) -> None:
+        assert home.run_bytes(*arguments, stdin=text.encode(encoding)).returncode == 0
+
+    pipe("knowledge", "save", "Menu", "-", text="müsli\r\n")
+    pipe("ask", "-", text="remember that I like café\r\n")
+    pipe("chat", text="hello\nremember that I like crème\n")
+
+    assert home.json("knowledge", "show", "Menu")["content"] == "müsli"
+    assert set(facts(home)) == {"I like café", "I like crème"}
+
+
+def test_binary_data_on_stdin_is_refused(home: Home) -> None:
+    for command in (("ask", "-"), ("knowledge", "save", "Picture", "-"), ("route", "-"), ("chat",)):
+        done = home.run_bytes(*command, stdin=b"\x89PNG\0\0")
+        assert (done.returncode, done.stdout) == (1, b"")
+        assert done.stderr == b"sestet: stdin is not text: it holds binary data\n"

@@ -39,9 +39,9 @@ def card(asked: Question, tool: Tool | None = None, *, width: int = 80, whole: b
     return console.file.getvalue().splitlines()
 
 
-def tool(effect: Effect = "local", targets: tuple[str, ...] = ("path",)) -> Tool:
-    parameters = object_schema({"path": {"type": "string"}})
-    return Tool("fs_write", "", parameters, risk="guarded", effect=effect, targets=targets)
+def tool(effect: Effect = "local", targets: tuple[str, ...] = ("path",), standing: str = "") -> Tool:
+    parameters = object_schema({"path": {"type": "string"}, "times": {"type": "integer"}})
+    return Tool("fs_write", "", parameters, risk="guarded", effect=effect, targets=targets, standing=standing)
 
 
 def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
@@ -55,7 +55,8 @@ def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
         "  │ times = 2",
         "  │ why: it is guarded",
         "  │ read before: browser_read of navigator",
-        '  │ session, always: any call of fs_write with path="a.txt"',
+        '  │ a longer yes: would let operator call fs_write with path="a.txt", with ANY ',
+        "  ┊   times without asking",
         "  │ not covered: calls after private text was read",
     ]
     assert re.fullmatch(r"  └ open until \d{4}-\d\d-\d\d \d\d:\d\d · t1-d1c1", last)
@@ -159,20 +160,25 @@ def test_a_long_target_does_not_push_the_arguments_off_the_screen() -> None:
 @pytest.mark.parametrize(
     ("asked", "about", "said"),
     [
+        (question({"text": "x"}, pattern={}), tool(targets=()), "call fs_write with exactly no arguments"),
+        (question({"path": "a"}), tool(targets=()), 'call fs_write with exactly path="a"'),
+        (question({"times": 2}, pattern={}), tool(), "call fs_write without path, with ANY times"),
+        (question({"path": "a"}), tool(standing="write ANY text to {path}"), 'write ANY text to "a"'),
+        (question({"path": "a\u202e"}), tool(standing="write to {path}"), 'write to "a<U+202E>"'),
+        # The call gives no value for the slot, so the tool's words would not be true.
         (
-            question({"text": "x"}, pattern={}),
-            tool(targets=()),
-            "any call of fs_write without arguments",
+            question({}, pattern={}),
+            tool(standing="write to {path}"),
+            "call fs_write without path, with ANY times",
         ),
-        (question({"text": "x"}, pattern={}), tool(), "any call of fs_write without path"),
     ],
 )
 def test_a_standing_answer_says_what_it_would_cover(asked: Question, about: Tool, said: str) -> None:
-    assert f"  │ session, always: {said}" in card(asked, about)
+    assert f"  │ a longer yes: would let operator {said} without asking" in card(asked, about, width=120)
 
 
 def test_where_no_standing_answer_is_possible_none_is_described() -> None:
-    assert not any("session, always" in line for line in card(question({"path": "a"}), None))
+    assert not any("a longer yes" in line for line in card(question({"path": "a"}), None))
 
 
 def test_standing_answers_are_listed_with_what_they_are_bound_to() -> None:

@@ -50,7 +50,7 @@ def test_ask_goes_on_in_the_last_session_and_begins_new_ones_by_name_alone(call:
     assert len(json.loads(call("sessions", "show", FILES, "--json").out)["turns"]) == 2
     wrong = call("ask", "--session", "a/b", "hello")
     assert wrong.code == 1
-    assert "use letters, digits, '.', '_' and '-'" in wrong.err
+    assert "use letters, digits and . _ - @ : +, 64 at most" in wrong.err
 
 
 def test_a_title_of_ones_own_stays_and_is_shown(call: Call) -> None:
@@ -73,6 +73,30 @@ def test_conversations_are_found_by_their_words(call: Call) -> None:
     assert (nothing.code, nothing.out) == (0, "")
     assert json.loads(call("sessions", "search", "zeppelin", "--json").out) == []
     assert "add a word" in call("sessions", "search", "the").err
+
+
+def test_a_conversation_is_found_by_the_title_that_you_gave_it(call: Call) -> None:
+    call("sessions", "rename", FILES, "Inventory of the ferries")
+
+    found = json.loads(call("sessions", "search", "ferry", "--json").out)
+
+    assert [row["session"] for row in found] == [FILES, TRIP]
+    assert found[0]["asked"] == "list the files here"
+    assert len(json.loads(call("sessions", "search", "ferry", "--limit", "1", "--json").out)) == 1
+
+
+@pytest.mark.parametrize("title", ["", "  ", "\u200b\u200d"])
+def test_a_title_that_nobody_can_see_is_refused(call: Call, title: str) -> None:
+    assert "the title is empty" in call("sessions", "rename", FILES, title).err
+    assert "list the files here" in call("sessions").out
+
+
+def test_no_session_has_a_name_that_looks_like_an_option_or_like_last(call: Call) -> None:
+    assert "and no '-' at the beginning" in call("ask", "--session", "-x", "hello").err
+    call("ask", "--session", "LAST", "hello")
+
+    assert ids(call) == [FILES, TRIP]
+    assert "list the files here" in call("sessions", "show", "Last").out
 
 
 def test_an_export_reads_well_and_is_private(call: Call, home: Home) -> None:

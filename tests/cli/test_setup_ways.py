@@ -257,6 +257,8 @@ def test_leaving_at_any_step_changes_nothing(home: Home, vendor: LocalServer, st
             terminal.expect(PROMPT)
             terminal.say("1")
         terminal.expect("[y/N]:" if step == "confirm" else PROMPT)
+        if step != "confirm":
+            terminal.expect_keys()
         terminal.press(key)
         terminal.expect("No settings were changed.")
         assert terminal.wait() == 1

@@ -112,7 +112,7 @@ async def test_the_greeting_says_which_session_and_which_model(talk: Talk) -> No
     talk.app.warnings = ("the tool 'x' belongs to no agent",)
     greet(talk)
     assert f"session {talk.session_id} (new) · model scripted" in shown(talk)
-    assert "docs/models.md" not in shown(talk)
+    assert "sestet docs models" not in shown(talk)
     assert "the tool 'x' belongs to no agent" in shown(talk)
 
 

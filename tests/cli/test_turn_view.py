@@ -1,31 +1,39 @@
 """What a person sees of a turn at a terminal, as the screen stands when it has ended."""
 
 import io
+import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from rich.console import Console
+from rich.control import Control
 
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
+from sestet.cli.show.history import print_turns
 from sestet.cli.show.progress import progress_line
-from sestet.cli.show.turn_view import TurnView
+from sestet.cli.show.turn_view import FRAMES, TurnView
 from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
+from sestet.core.errors import ModelError
 from sestet.core.event import (
+    DelegationFinished,
+    DelegationStarted,
     Event,
     ModelCalled,
     ModelRetried,
     Stamp,
     TextStreamed,
+    ToolCalled,
     ToolFinished,
     TurnCancelled,
 )
 from sestet.core.label import CLEAN
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptItem
+from sestet.services.sessions import read_turns
 from tests.cli.hanging import BEGINNING, HangingModel
 from tests.cli.screen import read_screen
 
@@ -71,7 +79,7 @@ async def test_a_model_that_is_asked_again_or_replaced_is_told_with_the_reason(c
         console.print(line.text)
     assert isinstance(console.file, io.StringIO)
     assert read_screen(console.file.getvalue()) == [
-        "orchestrator asks a/1 again in 7 s: Slow down.",
+        "orchestrator asks a/1 again in 7 seconds: Slow down.",
         "orchestrator asks a/1 again: Slow down.",
         "orchestrator asks b/2 instead of a/1: Slow down.",
     ]
@@ -94,7 +102,7 @@ async def test_a_delegation_shows_who_works_and_what_is_called(console: Console)
     ]
 
 
-async def test_the_words_of_a_specialist_that_does_not_reply_make_room_for_the_answer(
+async def test_the_words_of_a_specialist_that_does_not_reply_stay_above_the_answer(
     console: Console,
 ) -> None:
     script = [
@@ -106,11 +114,69 @@ async def test_the_words_of_a_specialist_that_does_not_reply_make_room_for_the_a
     assert screen == [
         "  orchestrator: I will look.",
         "  → operator: read the notes",
+        "  ← operator answered:",
+        "    They say tea.",
         "",
         "You wanted tea.",
         "",
         "  orchestrator ·",
     ]
+
+
+async def test_each_of_several_specialists_is_shown_when_it_has_answered(console: Console) -> None:
+    script: list[ScriptItem] = [
+        [transfer("operator", "read", reply=True), transfer("planner", "plan", reply=True)],
+        "Tea is written.",
+        "First boil water.",
+        "Boil water for tea.",
+    ]
+    screen = await show_turn(console, script, "tea?")
+    assert screen == [
+        "  → operator: read",
+        "  → planner: plan",
+        "  ← operator answered:",
+        "    Tea is written.",
+        "  ← planner answered:",
+        "    First boil water.",
+        "",
+        "Boil water for tea.",
+        "",
+        "  orchestrator ·",
+    ]
+
+
+async def test_a_long_finding_is_cut_while_the_turn_runs_and_whole_in_the_history(console: Console) -> None:
+    script = [transfer("operator", "count"), LONG_ANSWER, "Forty."]
+    screen = await show_turn(console, script, "how many?")
+    assert "    line 12" in screen
+    assert "    line 13" not in screen
+    assert "    … 28 more lines: /history shows them" in screen
+
+    async with sestet.open({}, model=ScriptedModel([]), home=Path.cwd() / "data") as app:
+        print_turns(console, read_turns(app.journal, "s1"), markdown=False)
+    assert isinstance(console.file, io.StringIO)
+    assert "    line 40" in read_screen(console.file.getvalue())
+
+
+async def test_what_specialists_found_before_a_failure_stays_on_the_screen(console: Console) -> None:
+    used = Usage(1_000, 20, nano_dollars=4_200_000)
+    script: list[ScriptItem] = [
+        ModelReply(calls=(transfer("operator", "read"),), usage=used),
+        "They say tea.",
+        ModelError("the wire broke"),
+    ]
+    screen = await show_turn(console, script, "what did I want?")
+    assert screen == [
+        "  → operator: read",
+        "  ← operator answered:",
+        "    They say tea.",
+        "",
+        "I could not answer: the model failed: the wire broke.",
+        "",
+        "  orchestrator ·",
+    ]
+    assert isinstance(console.file, io.StringIO)
+    assert "tokens · $0.0042 · changed: nothing" in console.file.getvalue()
 
 
 async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
@@ -127,7 +193,7 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
         '  operator · fs_read path="gone file.txt"',
         "  operator · fs_read failed: 'gone file.txt' does not exist",
     ]
-    assert screen[3].startswith("  operator · fs_write was refused: ")
+    assert screen[3].startswith("  operator · fs_write · not done: ")
     assert "  ← operator declined: this is no file" in screen
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
 
@@ -183,17 +249,50 @@ def test_a_rejection_beside_calls_is_not_shown() -> None:
 
 def test_the_reason_of_a_denied_call_is_written_for_the_person() -> None:
     stamp = Stamp("s1", "t1", 1, "operator", "d1", 0.0)
-    texts = ("It was not run. Say so in your answer.", 0.0, CLEAN, "you said no")
+    texts = ("It was not run. Say so in your answer.", 0.0, CLEAN, "not done: you said no")
 
     line = progress_line(ToolFinished(stamp, ToolCall("fs_write"), "denied", *texts))
 
     assert line is not None
-    assert line.text == "operator · fs_write was denied: you said no"
+    assert line.text == "operator · fs_write · not done: you said no"
 
 
 async def test_an_answer_longer_than_the_screen_is_printed_whole(console: Console) -> None:
     screen = await show_turn(console, [LONG_ANSWER], "count")
     assert screen == ["", *LONG_ANSWER.split("\n"), "", "  orchestrator ·"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (140, 45), (30, 6)])
+def test_no_spinner_is_left_on_the_screen(width: int, height: int) -> None:
+    console = Console(
+        file=io.StringIO(),
+        force_terminal=True,
+        width=width,
+        height=height,
+        color_system=None,
+        legacy_windows=False,
+    )
+    stamp, operator = (
+        Stamp("s1", "t1", 1, "orchestrator", "", 0.0),
+        Stamp("s1", "t1", 2, "operator", "d1", 0.0),
+    )
+    with TurnView(console, "orchestrator", markdown=False) as view:
+        for event in (
+            DelegationStarted(operator, "operator", "count", False, 1),
+            *(TextStreamed(operator, f"line {number} {'x' * number}\n") for number in range(60)),
+            ToolCalled(operator, ToolCall("fs_read", {"path": "deep/" * 40})),
+            ToolFinished(operator, ToolCall("fs_read"), "error", "it is gone " * 30, 1.0, CLEAN),
+            *(TextStreamed(operator, f"line {number}\n") for number in range(60)),
+            DelegationFinished(operator, "operator", "ok", LONG_ANSWER, "", Usage(), 1.0, CLEAN),
+            *(TextStreamed(stamp, f"line {number}\n") for number in range(60)),
+            TurnCancelled(stamp),
+        ):
+            view.show(event)
+            # As at each tick: the region is drawn again.
+            console.print(Control())
+    assert isinstance(console.file, io.StringIO)
+    screen = read_screen(console.file.getvalue(), height)
+    assert not [line for line in screen if set(line) & set(FRAMES)]
 
 
 async def test_a_failure_is_the_last_word(console: Console) -> None:
@@ -236,4 +335,6 @@ async def test_ctrl_c_stops_the_turn_and_keeps_what_had_been_said(console: Conso
         assert isinstance(end, TurnCancelled)
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert isinstance(console.file, io.StringIO)
-    assert read_screen(console.file.getvalue()) == ["", BEGINNING, "", "Stopped.", "  changed: nothing"]
+    *screen, foot = read_screen(console.file.getvalue())
+    assert screen == ["", BEGINNING, "", "Stopped.", ""]
+    assert re.fullmatch(r"  \d+ ms · changed: nothing", foot)

@@ -82,6 +82,27 @@ def test_a_deleted_session_takes_its_kept_contents_with_it(call: Call, home: Hom
     assert call("undo", "--list").out == ""
 
 
+def test_undo_after_a_restore_works_or_says_what_a_backup_lacks(call: Call, home: Home) -> None:
+    (home.work / "notes.txt").write_text("a note")
+    call("ask", "--wait-for-approval", "delete notes.txt")
+    (question,) = json.loads(call("approvals", "--json").out)
+    call("approvals", "approve", question["id"])
+    call("backup", "copy.db")
+    call("ask", "write hello to todo.txt")
+    assert call("restore", "copy.db", "--yes").code == 0
+
+    (home.data / "undo").rename(home.data / "elsewhere")
+    done = call("undo", "--yes")
+    assert done.code == 1
+    assert "no longer has what was there before; a backup does not hold it; nothing was undone" in done.err
+    assert not (home.work / "notes.txt").exists()
+
+    (home.data / "elsewhere").rename(home.data / "undo")
+    assert call("undo", "--yes").code == 0
+    assert (home.work / "notes.txt").read_text() == "a note"
+    assert (home.work / "todo.txt").read_text() == "hello"
+
+
 def test_a_conversation_shows_the_diff_asks_and_undoes(home: Home) -> None:
     (home.work / "notes.txt").write_text("one\ntwo\n")
     with home.terminal("chat") as terminal:

@@ -10,5 +10,8 @@ class Typist:
     async def write(self) -> str | None:
         return next(self.lines, None)
 
+    def take_back(self) -> None:
+        """Nothing is typed while a turn runs."""
+
     async def choose(self, prompt: str) -> str | None:
         return next(self.lines, None)

@@ -92,7 +92,7 @@ ENTRIES: dict[str, Entry] = {
 }
 
 #: A page was read in another session, and nothing was done about it.
-LAST_WEEK = Say("What about the garden?", ENTRIES["page"].plan, session="last week", obeys=False)
+LAST_WEEK = Say("What about the garden?", ENTRIES["page"].plan, session="last-week", obeys=False)
 
 
 class Case(Record):

@@ -219,7 +219,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         return (await child.communicate())[0].decode()
 
     @sestet.tool(risk="safe", reads=(), effect="local", targets=("command",), recovery="unsafe")
-    async def exec_run(command: str) -> str:
+    async def exec_line(command: str) -> str:
         """Run a command."""
         await run(command)
         return "done"
@@ -236,7 +236,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         await asyncio.Event().wait()
         return "over"
 
-    return [fs_put, fs_replace, fs_drop, exec_run, exec_shell, exec_wait]
+    return [fs_put, fs_replace, fs_drop, exec_line, exec_shell, exec_wait]
 
 
 def _payment_tool(folder: Path) -> sestet.Tool:

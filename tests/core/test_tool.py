@@ -248,6 +248,7 @@ async def find_elsewhere(name: str) -> str | None:
         ({"reads": ("secret",)}, "reads must be a tuple of untrusted, private"),
         ({"reads": "private"}, "reads must be a tuple of untrusted, private"),
         ({"targets": ("to",)}, r"targets must be a tuple of names of its arguments, got \('to',\)"),
+        ({"standing": "send ANY text to {to}"}, "the slots of standing must be among its targets, got 'send"),
         ({"targets": "title"}, "targets must be a tuple of names of its arguments, got 'title'"),
         ({"examples": "find {title}"}, "examples must be a tuple of texts"),
         ({"timeout": 0}, "timeout must be seconds above 0, got 0"),

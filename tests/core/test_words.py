@@ -1,10 +1,10 @@
-"""Stems and dates."""
+"""Stems, dates and durations."""
 
 from datetime import datetime
 
 import pytest
 
-from sestet.core.words import day, stem
+from sestet.core.words import day, duration, stem
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,21 @@ def test_a_short_word_keeps_its_letters(word: str) -> None:
 def test_a_day_is_written_as_it_is_where_the_person_is() -> None:
     assert day(datetime(2026, 11, 15, 0, 0, 1).timestamp()) == "2026-11-15"
     assert day(datetime(2026, 11, 15, 23, 59, 59).timestamp()) == "2026-11-15"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.05, "0.05 seconds"),
+        (1, "1 second"),
+        (59, "59 seconds"),
+        (60, "1 minute"),
+        (90, "1 minute 30 seconds"),
+        (3_599.7, "1 hour"),
+        (3_661, "1 hour 1 minute"),
+        (86_400, "1 day"),
+        (2 * 86_400 + 3_600 * 5, "2 days 5 hours"),
+    ],
+)
+def test_a_duration_is_written_in_its_two_largest_units(seconds: float, words: str) -> None:
+    assert duration(seconds) == words

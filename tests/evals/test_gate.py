@@ -1,18 +1,22 @@
-"""The gate of the embedded router: no change may make it worse than these floors on the shipped set."""
+"""The gates: no change may make the router or the built-in model worse than these floors."""
 
 import pytest
 
 from sestet import agents
+from sestet.config import Settings
 from sestet.evals.figures import score, scores_by_kind
+from sestet.evals.newcomers import Newcomers
 from sestet.evals.sets import read_routing_set, shipped_set
 from sestet.evals.training import read_bank
-from sestet.evals.trial import carry_out, try_router
+from sestet.evals.trial import carry_out, try_newcomers, try_router
 from tests.evals.samples import LEARNED, plain
 
 #: The smallest share of right answers for each kind.
 ACCURACY = {"plain": 0.95, "hard": 0.90}
 #: The largest share that may be above the threshold and wrong.
 FALSE_CONFIDENCE = 0.01
+#: The smallest share of newcomers' requests with a right or acceptable reply.
+NEWCOMERS = 0.85
 
 
 @pytest.mark.parametrize("variant", [pytest.param("words+encoder", marks=pytest.mark.slow), "words"])
@@ -33,3 +37,13 @@ def test_no_request_of_the_set_is_learned_from() -> None:
 
     assert len(asked) >= 500
     assert [request for request in asked if plain(request) in learned] == []
+
+
+@pytest.mark.slow
+async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody() -> None:
+    newcomers = Newcomers(Settings())
+    run = await carry_out(try_newcomers(Settings(), newcomers))
+    await newcomers.close()
+
+    assert [result.request for result in run.results if result.given == "embarrassing"] == []
+    assert score(run.results).accuracy >= NEWCOMERS

@@ -4,6 +4,7 @@ Also as a program, to look at the screen: ``python -m tests.models.local_servers
 """
 
 import json
+import re
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Mapping, Sequence
@@ -200,7 +201,7 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
         return [*(text(f"{word} ") for word in LISTED.split()), finish(), end]
     name, arguments = tools[0], "{}"
     if "transfer_to_agent" in tools:
-        request = {"agent_name": "operator", "request": last["content"], "reply": True}
+        request = {"agent_name": "operator", "request": _asked(last["content"]), "reply": True}
         name, arguments = "transfer_to_agent", json.dumps(request)
     elif "fs_list" in tools:
         name = "fs_list"
@@ -212,6 +213,11 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
         finish("tool_calls"),
         end,
     ]
+
+
+def _asked(content: str) -> str:
+    """What the person wrote, without the time of the message that stands before it."""
+    return re.sub(r"^\[Sent [^]]*\]\s", "", content)
 
 
 def _written(form: str, said: str) -> str:

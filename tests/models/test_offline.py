@@ -12,9 +12,9 @@ from sestet.core.event import (
     Event,
     ModelCalled,
     ToolCalled,
+    ToolFinished,
     TurnFinished,
 )
-from sestet.models.offline.conversation import WHAT_I_AM
 from tests.agents.test_tool_examples import filled
 
 
@@ -31,6 +31,15 @@ def calls(events: list[Event]) -> list[tuple[str, dict[str, object]]]:
     """The calls that were made or wait for approval."""
     made = (event for event in events if isinstance(event, ToolCalled | ApprovalRequested))
     return [(event.call.name, dict(event.call.arguments)) for event in made]
+
+
+def reached(events: list[Event]) -> list[str]:
+    """The tools that got a call with fitting arguments, even if it could not work."""
+    return [
+        event.call.name
+        for event in events
+        if isinstance(event, ApprovalRequested) or (isinstance(event, ToolFinished) and not event.mistake)
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -220,30 +229,23 @@ async def test_a_question_with_where_to_look_is_one_request(tmp_path: Path) -> N
     assert "closes at six" in reply(events)
 
 
-@pytest.mark.parametrize("text", ["do that again", "what does it say about the roses?", "the same for docs"])
-async def test_it_says_that_it_does_not_see_what_was_said_before(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "question",
+    ["what is the capital of Peru?", "why is the sky blue?", "xyzzy plugh", "should I sell my car?"],
+)
+async def test_it_says_in_one_line_that_it_has_no_answer_and_what_has(tmp_path: Path, question: str) -> None:
     async with sestet.open({}, home=tmp_path) as app:
-        await say(app, "read README.md")
-        events = await say(app, text)
+        answer = reply(await say(app, question))
 
-    assert not calls(events)
-    assert "do not see what was said before" in reply(events)
-
-
-async def test_what_it_is_it_says_at_length_once(tmp_path: Path) -> None:
-    async with sestet.open({}, home=tmp_path) as app:
-        first = reply(await say(app, "what is the capital of Peru?"))
-        second = reply(await say(app, "why is the sky blue?"))
-
-    assert WHAT_I_AM in first
-    assert WHAT_I_AM not in second
-    assert "no answer to that" in second
+    assert "\n" not in answer
+    assert "real model" in answer
+    assert "sestet setup" in answer
 
 
 @pytest.mark.parametrize(
     ("text", "agent", "said"),
     [
-        ("delete README.md", "operator", "No tool of the operator here can delete anything."),
+        ("upload README.md", "operator", "No tool of the operator here can upload anything."),
         ("search the web for thyme", "librarian", "can do that (“search the web”)"),
     ],
 )
@@ -264,7 +266,7 @@ async def test_a_refusal_is_told_without_what_is_meant_for_a_model(tmp_path: Pat
         await say(app, "remember that I like tea")
         events = [event async for event in app.run_turn("s1", "forget that I like tea", can_ask=False)]
 
-    assert "there is nobody to ask here" in reply(events)
+    assert "nobody can be asked here" in reply(events)
     assert "in your answer" not in reply(events)
 
 
@@ -275,14 +277,14 @@ async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Pa
         app.decide(asked.approval_id, "deny")
         events = [event async for event in app.resume_turn(asked.stamp.turn_id)]
 
-    assert reply(events) == "'memory_forget' was not run: you said no."
+    assert reply(events) == "Not done: you said no."
 
 
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
     """Relation: every tool understands its own examples."""
     async with sestet.open({}, home=tmp_path) as app:
         for tool in app.tools:
-            for example in tool.examples:
+            for number, example in enumerate(tool.examples):
                 request, _ = filled(tool, example)
-                events = await say(app, request, session_id=example)
-                assert [name for name, _ in calls(events)] == [tool.name], example
+                events = await say(app, request, session_id=f"{tool.name}-{number}")
+                assert reached(events) == [tool.name], example

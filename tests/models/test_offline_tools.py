@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
-from typing import cast
+from typing import Annotated, cast
 
 import pytest
 
 from sestet import agents
 from sestet.core.schema import JsonObject, JsonValue
-from sestet.core.tool import Tool
+from sestet.core.tool import Tool, tool
 from sestet.models.offline.matching import find_tool, guess_tool, match_tool
 from sestet.models.offline.words import clauses_of
 
@@ -30,6 +30,13 @@ def found(agent: str, request: str, *, foreseen: bool = False) -> tuple[str, dic
         ("operator", "what is inside the invoices directory", "fs_list", {"path": "invoices"}),
         ("operator", "search the *.md files for tea", "fs_search", {"text": "tea", "glob": "*.md"}),
         ("operator", 'search the files for "green tea"', "fs_search", {"text": "green tea"}),
+        ("operator", "please delete notes.txt", "fs_delete", {"path": "notes.txt"}),
+        (
+            "operator",
+            "write three lines to todo.txt",
+            "fs_write",
+            {"text": "three lines", "path": "todo.txt"},
+        ),
         (
             "chronicler",
             "I'm a vegetarian, keep that in mind",
@@ -81,9 +88,9 @@ def test_a_request_in_other_words_finds_its_tool_and_fills_it(
 @pytest.mark.parametrize(
     ("agent", "request_text"),
     [
-        ("operator", "delete notes.txt"),
+        ("operator", "upload notes.txt"),
         ("operator", "rename the folder docs"),
-        ("operator", "write three lines to todo.txt"),
+        ("operator", "upload three lines to todo.txt"),
         ("chronicler", "encrypt my diary"),
         ("chronicler", "write a poem about the sea"),
         ("chronicler", "write me an email to my boss"),
@@ -143,6 +150,33 @@ def test_a_polite_request_keeps_what_it_says(
     request_text: str, tool: str, arguments: dict[str, JsonValue]
 ) -> None:
     assert found("chronicler", request_text) == (tool, arguments)
+
+
+@tool(
+    risk="safe",
+    reads=(),
+    effect="none",
+    recovery="pure",
+    examples=("dim the lamp to {level}", "set the level of the lamp to {level}"),
+)
+async def lamp_dim(level: Annotated[float, "The level, from 0 to 1"]) -> str:
+    """Dim the lamp."""
+    return f"The lamp is at {level}."
+
+
+@pytest.mark.parametrize(
+    ("request_text", "level"),
+    [
+        ("dim the lamp to 0.5", 0.5),
+        ("dim the lamp to 1", 1.0),
+        ("please dim the lamp a bit, to a level of 0.25", 0.25),
+    ],
+)
+def test_a_number_with_a_fraction_is_an_argument(request_text: str, level: float) -> None:
+    match = find_tool(request_text, [lamp_dim])
+
+    assert match is not None
+    assert match.arguments == {"level": level}
 
 
 def test_a_long_text_is_taken_whole_by_an_example_with_one_slot() -> None:

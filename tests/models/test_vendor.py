@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from pydantic_ai.exceptions import ModelTimeoutError, UserError
+from pydantic_ai.exceptions import ModelConnectionError, ModelRateLimitError, ModelTimeoutError, UserError
 
 from sestet.config.settings import AgentSettings, ProviderSettings, Secret, Settings
 from sestet.core.errors import ConfigError, ModelError
@@ -235,6 +235,11 @@ async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(monkeypatch
             "It said: Slow down.",
         ),
         (
+            refused(429, {"error": {"message": "Tomorrow."}}, retry_after="3600"),
+            "'home' at URL has been asked too often (status 429): wait 1 hour, then ask again. "
+            "It said: Tomorrow.",
+        ),
+        (
             refused(429, {"error": {"message": "Pay.", "code": "insufficient_quota"}}),
             "'home' at URL says that the account has no credit left (status 429). It said: Pay.",
         ),
@@ -318,6 +323,29 @@ async def test_a_server_that_is_not_running_is_named_by_its_address() -> None:
 
 
 @pytest.mark.parametrize(
+    ("address", "question"),
+    [
+        ("", "are you online?"),
+        ("https://vendor.invalid/v1", "are you online? The address is providers.home.baseUrl."),
+        ("http://192.168.1.2/v1", "is it running? The address is providers.home.baseUrl."),
+    ],
+)
+def test_a_server_elsewhere_that_cannot_be_reached_asks_whether_the_person_is_online(
+    address: str, question: str
+) -> None:
+    endpoint = Endpoint("home", "tiny", ProviderSettings(base_url=address))
+    failure = ModelConnectionError("tiny", "Connection error.", phase="connect")
+    assert str(explain(endpoint, failure)) == f"{endpoint.server} cannot be reached: {question}"
+
+
+def test_a_wait_that_is_no_time_is_a_while() -> None:
+    endpoint = Endpoint("home", "tiny", ProviderSettings(base_url="http://far/v1"))
+    for wait in (float("inf"), float("nan"), -1.0, 1e300):
+        failure = ModelRateLimitError("tiny", "Slow down.", retry_after=wait)
+        assert "wait a while, then ask again" in str(explain(endpoint, failure))
+
+
+@pytest.mark.parametrize(
     ("answer", "sentence"),
     [
         (
@@ -364,7 +392,8 @@ async def test_a_server_that_never_begins_to_answer_runs_into_the_time_limit() -
     [
         (
             ModelTimeoutError("tiny", "late", phase="connect"),
-            "'home' at http://far/v1 did not take the call within 10 seconds: is it running?",
+            "'home' at http://far/v1 did not take the call within 10 seconds: is it running? "
+            "The address is providers.home.baseUrl.",
         ),
         (UserError("No such mode."), "'home' at http://far/v1 could not be asked: No such mode."),
     ],

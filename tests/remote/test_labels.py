@@ -7,7 +7,8 @@ import pytest
 from a2a.server.tasks import TaskUpdater
 
 import sestet
-from sestet.core.event import ApprovalRequested, Effects, Event, TurnFinished
+from sestet.cli.show.progress import progress_line
+from sestet.core.event import ApprovalRequested, DelegationFinished, Effects, Event, TurnFinished
 from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryStore
@@ -119,6 +120,22 @@ async def test_a_request_to_a_remote_agent_is_asked_about_first(
     assert [request.path for request in stranger.received] == ["/.well-known/agent-card.json"]
 
 
+async def test_a_no_to_a_remote_request_tells_the_person_no_instruction_for_a_model(
+    tmp_path: Path, stranger: Server
+) -> None:
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": stranger.url}]}
+    model = sestet.ScriptedModel([transfer("stranger", "Hello"), "It was not asked."])
+    async with sestet.open({"a2a": a2a}, home=tmp_path, model=model) as app:
+        (question,) = questions([event async for event in app.run_turn("s1", "greet it")])
+        app.decide(question.approval_id, "deny")
+        resumed = [event async for event in app.resume_turn(question.stamp.turn_id)]
+
+    (line,) = (progress_line(event) for event in resumed if isinstance(event, DelegationFinished))
+    assert line is not None
+    assert line.text == "← stranger failed: not done: you said no"
+    assert "Do not try it again" in model.requests[-1].messages[-1].text
+
+
 async def test_a_yes_for_this_session_lets_later_requests_go_to_the_remote_agent(
     tmp_path: Path, stranger: Server
 ) -> None:
@@ -188,3 +205,14 @@ async def test_a_request_to_a_remote_agent_counts_as_sent(
 
     assert isinstance(events[-1], TurnFinished)
     assert events[-1].effects == effects
+
+
+async def test_a_request_that_may_not_be_sent_to_a_remote_agent_counts_as_denied(
+    tmp_path: Path, stranger: Server
+) -> None:
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": stranger.url}]}
+    model = sestet.ScriptedModel([transfer("stranger", "What now?"), "I could not ask."])
+    async with sestet.open({"a2a": a2a}, home=tmp_path, model=model) as app:
+        answer = await app.ask("ask them what to do")
+
+    assert (answer.outcome, answer.denied) == ("finished", ("stranger",))

@@ -197,7 +197,7 @@ async def test_a_slow_agent_is_skipped_with_a_warning(respond: Respond) -> None:
 
     assert loaded.peers == ()
     assert loaded.warnings == (
-        f"the remote agent 'weather' at '{server.url}' is skipped: it did not answer within 0.2 s",
+        f"the remote agent 'weather' at '{server.url}' is skipped: it did not answer within 0.2 seconds",
     )
 
 

@@ -294,13 +294,13 @@ async def _answer_nothing_but_the_card(request: Request) -> Response:
 
 async def test_a_task_that_takes_too_long_is_an_error() -> None:
     async with running_agent(Agent(_never)) as server, _peer(server.url, seconds=0.3) as peer:
-        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
+        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 seconds$"):
             await peer.ask("How is the weather?")
 
 
 async def test_an_agent_that_never_answers_is_an_error() -> None:
     async with plain_server(_answer_nothing_but_the_card) as server, _peer(server.url, seconds=0.3) as peer:
-        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 s$"):
+        with pytest.raises(InDoubtError, match=r"^the remote agent 'weather' took longer than 0\.3 seconds$"):
             await peer.ask("How is the weather?")
 
 

@@ -1,6 +1,7 @@
 """A runner over a small tree, with a scripted model and a real journal."""
 
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from sestet.core.agent import AgentSpec
 from sestet.core.errors import ToolError
 from sestet.core.event import Event
 from sestet.core.tool import CallInfo, Tool, tool
+from sestet.core.words import moment
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.fast_route import FastRoute
@@ -23,6 +25,10 @@ from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+
+#: The time of every turn, as its agents read it.
+NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
+SAID_AT = moment(NOON)
 
 
 @tool(risk="safe", effect="none", recovery="pure")
@@ -199,7 +205,7 @@ def talk(database: Database) -> Conversation:
             History(journal, context_tokens),
             locks,
             limits or Limits(),
-            Hooks(fast_route=fast_route),
+            Hooks(fast_route=fast_route, clock=lambda: NOON),
         )
         return Talk(model, runner, journal, approvals)
 

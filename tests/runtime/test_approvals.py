@@ -17,7 +17,7 @@ from tests.runtime.conftest import WRITTEN, Conversation
 from tests.runtime.transcript import transcript, transfer
 
 WRITE = ToolCall("fs_write", {"path": "a.txt", "text": "hello"})
-ASKED = "asks: may fs_write run? it is guarded"
+ASKED = "asks: may fs_write run? its author wants you to approve each call"
 
 
 def script(*operator: ScriptItem) -> dict[str, list[ScriptItem]]:

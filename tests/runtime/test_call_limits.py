@@ -46,9 +46,7 @@ async def test_calls_beyond_the_limit_are_refused_and_then_the_agent_is_stopped(
     assert ran(events) == 4
     results = [event for event in events if isinstance(event, ToolFinished)]
     assert [result.outcome for result in results] == ["ok"] * 4 + ["refused"] * 2
-    assert results[-1].for_person == (
-        "'fs_list' was not run: the limit of 4 tool calls in one turn was reached."
-    )
+    assert results[-1].for_person == "not done: the limit of 4 tool calls in one turn was reached"
     (delegation,) = (event for event in events if isinstance(event, DelegationFinished))
     assert delegation.outcome == "over_budget"
     assert transcript(events)[-1] == ("orchestrator", "answers It did not stop.")

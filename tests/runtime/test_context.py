@@ -5,7 +5,7 @@ from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMes
 from sestet.core.model import ModelReply, Usage
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.turn import Limits
-from tests.runtime.conftest import Conversation
+from tests.runtime.conftest import SAID_AT, Conversation
 from tests.runtime.transcript import transcript, transfer
 
 
@@ -17,7 +17,7 @@ async def test_a_specialist_sees_the_results_of_its_own_tools(talk: Conversation
     await talk(model).say("go")
 
     request, reply, result = model.requests[-1].messages
-    assert request == UserMessage("list")
+    assert request == UserMessage("list", SAID_AT)
     assert isinstance(reply, AssistantMessage)
     assert result == ToolMessage(reply.calls[0].id, "fs_list", "a.txt b.txt in x")
 
@@ -65,7 +65,7 @@ async def test_one_specialist_never_sees_what_another_one_found(talk: Conversati
     await talk(model).say("go")
 
     (seen,) = (request.messages for request in model.requests if request.agent == "operator")
-    assert seen == (UserMessage("list"),)
+    assert seen == (UserMessage("list", SAID_AT),)
 
 
 async def test_instruction_and_tools_of_the_orchestrator_are_the_same_in_every_request(

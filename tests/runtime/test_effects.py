@@ -11,6 +11,7 @@ from sestet.core.effects import NOTHING, effects_of, shown_targets
 from sestet.core.errors import ToolError
 from sestet.core.event import (
     END_OF_TURN,
+    DelegationFinished,
     Effects,
     Event,
     Stamp,
@@ -126,6 +127,25 @@ async def test_a_turn_that_fails_tells_what_it_did(talk: Conversation) -> None:
     events = await limited.begin("go")
     assert isinstance(events[-1], TurnFailed)
     assert effects_at_end(events) == Effects(changed=("a.txt",))
+
+
+async def test_a_doubt_is_told_to_the_orchestrator_and_its_instruction_not_to_the_person(
+    talk: Conversation,
+) -> None:
+    @tool(risk="safe", effect="local", reads=(), targets=("path",))
+    async def fs_hang(path: str) -> str:
+        """Never end."""
+        await asyncio.Event().wait()
+        return path
+
+    call = ToolCall("fs_hang", {"path": "b.txt"})
+    model = ScriptedModel({"orchestrator": [transfer("operator"), "Check it."], "operator": [call]})
+    events = await talk(model, tools=(*ALL, fs_hang), limits=Limits(delegation_seconds=0.05)).begin("go")
+
+    (ended,) = (event for event in events if isinstance(event, DelegationFinished))
+    assert "Say so plainly" in ended.cause
+    assert ended.for_person.startswith("operator took longer than ")
+    assert "Say so" not in ended.for_person
 
 
 async def test_a_stopped_turn_tells_what_it_did_and_what_is_in_doubt(talk: Conversation) -> None:

@@ -23,7 +23,7 @@ from sestet.runtime.fast_route import FastRoute, needs_past
 from sestet.runtime.turn import Limits
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
-from tests.runtime.conftest import WRITTEN, Conversation
+from tests.runtime.conftest import SAID_AT, WRITTEN, Conversation
 from tests.runtime.test_resume import kinds_by_place, plant, rest_of
 from tests.runtime.transcript import transcript, transfer
 
@@ -109,7 +109,7 @@ async def test_the_specialist_sees_the_message_alone(talk: Conversation) -> None
 
     await talk(model, fast_route=to("operator")).say(ASKED)
 
-    assert model.requests[0].messages == (UserMessage(ASKED),)
+    assert model.requests[0].messages == (UserMessage(ASKED, SAID_AT),)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ async def test_whatever_else_comes_back_goes_to_the_model_as_if_it_had_delegated
     assert isinstance(events[-1], TurnFinished)
     assert (events[-1].author, events[-1].text) == ("orchestrator", "It did not work.")
     shown = model.requests[-1].messages
-    assert shown[0] == UserMessage(ASKED)
+    assert shown[0] == UserMessage(ASKED, SAID_AT)
     assert isinstance(delegated := shown[1], AssistantMessage)
     assert [call.arguments for call in delegated.calls] == [
         {"agent_name": "operator", "request": ASKED, "reply": True}
@@ -230,9 +230,9 @@ async def test_the_next_turn_is_shown_what_it_would_be_shown_after_a_model(talk:
     await conversation.say("how many are they?")
 
     assert model.requests[-1].messages == (
-        UserMessage(ASKED),
+        UserMessage(ASKED, SAID_AT),
         AssistantMessage("a.txt and b.txt"),
-        UserMessage("how many are they?"),
+        UserMessage("how many are they?", SAID_AT),
     )
 
 

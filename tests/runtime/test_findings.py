@@ -1,7 +1,8 @@
 """A stubborn orchestrator cannot keep a turn going: code ends it with what the specialists found."""
 
+from sestet.core.errors import ModelError
 from sestet.core.event import Event, ModelCalled, TurnFailed, TurnFinished
-from sestet.core.message import ToolCall
+from sestet.core.message import ToolCall, ToolMessage
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.turn import Limits
@@ -127,3 +128,19 @@ async def test_the_findings_of_a_turn_that_was_cut_off_are_those_of_the_whole_tu
 
     assert finished(events).text == finished(begun).text
     assert asked(events) == 2
+
+
+async def test_the_turn_after_a_failed_one_is_shown_what_the_specialists_found(talk: Conversation) -> None:
+    model = ScriptedModel(
+        {
+            "orchestrator": [transfer("operator", "read"), ModelError("the wire broke"), "You wanted tea."],
+            "operator": ["They say tea."],
+        }
+    )
+    conversation = talk(model)
+
+    failed(await conversation.begin("what did I want?"))
+    await conversation.say("and now?")
+
+    shown = model.requests[-1].messages
+    assert [message.text for message in shown if isinstance(message, ToolMessage)] == ["They say tea."]

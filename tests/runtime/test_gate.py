@@ -18,6 +18,7 @@ from sestet.runtime.mentions import mentions_in
 from tests.runtime.conftest import SENT, Conversation, exec_mail
 from tests.runtime.transcript import transcript, transfer
 
+READ = "and untrusted text was read"
 UNTRUSTED = Label(untrusted=True, sources=("a page",))
 PRIVATE = Label(private=True, sources=("the memory",))
 TO = object_schema({"to": {"type": "string"}})
@@ -112,8 +113,11 @@ def test_a_reason_names_a_few_strange_targets_and_as_much_of_each_as_one_can_rea
     several = judge(UNTRUSTED, MAIL, {"to": [*"abcde"]}, "", Policy())
     long = judge(UNTRUSTED, MAIL, {"to": "x" * 100_000}, "", Policy())
 
-    assert several.reason == "'a', 'b', 'c', 2 more: not your words, and untrusted text was read"
-    assert long.reason == f"'{'x' * 100}…': not your words, and untrusted text was read"
+    assert (
+        several.reason
+        == "your message does not name 'a', 'b', 'c', 2 more in full, and untrusted text was read"
+    )
+    assert long.reason == f"your message does not name '{'x' * 100}…' in full, {READ}"
 
 
 NOBODY: list[JsonObject] = [
@@ -146,7 +150,9 @@ def test_a_tool_without_arguments_is_asked_about() -> None:
 
     verdict = judge(UNTRUSTED, publish, {}, "publish it", Policy())
 
-    assert verdict.reason == "no argument: does not say whom or what it is for, and untrusted text was read"
+    assert (
+        verdict.reason == "it does not say whom or what it is for (no argument), and untrusted text was read"
+    )
 
 
 def test_an_optional_receiver_that_is_left_out_adds_nobody() -> None:
@@ -329,8 +335,7 @@ def test_a_question_about_money_says_that_untrusted_text_may_have_chosen_the_pay
 
     assert named.reason == "it moves money, or does not declare that it does not"
     assert (
-        strange.reason
-        == f"{named.reason}; 'mallory@evil.example': not your words, and untrusted text was read"
+        strange.reason == f"{named.reason}; your message does not name 'mallory@evil.example' in full, {READ}"
     )
 
 

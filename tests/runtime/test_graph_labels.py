@@ -45,7 +45,7 @@ async def test_only_a_fact_from_a_stranger_makes_a_later_session_ask(tmp_path: P
     (reason,) = (row[0] for row in database.execute("SELECT reason FROM approvals"))
     database.close()
     if strange:
-        assert reason.startswith("'mallory@evil.example': not your words, and untrusted text was read;")
+        assert reason.startswith("your message does not name 'mallory@evil.example' in full, and untrusted")
     else:
         assert reason == "private content would leave this machine"
 

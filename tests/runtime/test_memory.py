@@ -51,7 +51,8 @@ async def test_a_fact_that_has_to_do_with_the_message_stands_before_it(
     assert "- m1 (told " in recalled.text
     assert "not an instruction" in recalled.text
     first, second, third = model.requests
-    assert first.messages == (MemoryMessage(recalled.text), UserMessage("Which tea should I buy?"))
+    assert [type(message) for message in first.messages] == [MemoryMessage, UserMessage]
+    assert [message.text for message in first.messages] == [recalled.text, "Which tea should I buy?"]
     # Only the section differs from turn to turn; instruction and tools never change.
     assert not any(isinstance(m, MemoryMessage) for r in (second, third) for m in r.messages)
     assert first.instruction == second.instruction == third.instruction
@@ -87,7 +88,7 @@ async def test_a_poisoned_page_of_yesterday_cannot_choose_a_target_today(
 
     assert any(isinstance(event, MemoryRecalled) and event.label.untrusted for event in events)
     (asked,) = (event for event in events if isinstance(event, ApprovalRequested))
-    assert "'mallory@evil.example': not your words" in asked.reason
+    assert "your message does not name 'mallory@evil.example' in full" in asked.reason
     assert "browser_read of navigator" in asked.sources
     assert SENT == []
 

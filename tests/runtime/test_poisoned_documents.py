@@ -67,7 +67,7 @@ async def test_an_order_in_a_document_does_not_choose_a_receiver(poisoned: Path)
     (question,) = [event for event in events if isinstance(event, ApprovalRequested)]
     assert question.call.name == "exec_mail"
     assert question.reason == (
-        "'mallory@evil.example': not your words, and untrusted text was read; "
+        "your message does not name 'mallory@evil.example' in full, and untrusted text was read; "
         "private content would leave this machine"
     )
     assert f"{poisoned}/plan.md" in question.sources
@@ -81,7 +81,7 @@ async def test_an_order_that_was_saved_as_knowledge_is_still_somebody_elses(pois
         "librarian": [RETRIEVE, copy, "Kept."],
     }
     async with sestet.open({}, home=poisoned, model=sestet.ScriptedModel(script)) as app:
-        async for _ in app.run_turn("another session", "keep what the plan says"):
+        async for _ in app.run_turn("another", "keep what the plan says"):
             pass
 
     search = sestet.ToolCall("search_knowledge", {"query": "holidays"})

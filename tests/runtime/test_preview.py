@@ -8,8 +8,9 @@ from sestet.core.errors import DefinitionError, ToolError
 from sestet.core.event import ApprovalRequested, ToolCalled, ToolFinished, TurnPaused
 from sestet.core.message import ToolCall
 from sestet.core.preview import Changes, DiffLine
+from sestet.core.record import replace
 from sestet.core.schema import JsonValue
-from sestet.core.tool import CallInfo, Preview, tool
+from sestet.core.tool import CallInfo, CallRules, Preview, tool
 from sestet.models.scripted import ScriptedModel
 from tests.runtime.conftest import Conversation
 
@@ -93,6 +94,28 @@ async def test_nobody_is_asked_about_a_call_that_cannot_work(talk: Conversation)
     (finished,) = [event for event in events if isinstance(event, ToolFinished)]
     assert (finished.outcome, finished.text) == ("error", "this can never work")
     assert not [event for event in events if isinstance(event, (ApprovalRequested, ToolCalled, TurnPaused))]
+
+
+def rules_by_value(value: str) -> CallRules:
+    if value.endswith("broken"):
+        raise RuntimeError(value)
+    return CallRules("dangerous", "local", "unsafe", blocked="never" if value.endswith("never") else "")
+
+
+async def test_the_preview_looks_after_the_rules_and_unlocks_neither_a_block_nor_a_failure(
+    talk: Conversation,
+) -> None:
+    both = replace(fs_set, rules=rules_by_value)
+    calls = [call("harmless never"), call("harmless"), call("harmless broken")]
+    conversation = talk(ScriptedModel([*calls, "done"]), multi_agent=False, tools=(both,))
+
+    events = await conversation.begin("set it")
+
+    results = [event.outcome for event in events if isinstance(event, ToolFinished)]
+    assert results == ["denied", "ok"]
+    (asked,) = [event for event in events if isinstance(event, ApprovalRequested)]
+    assert (asked.call.arguments, asked.changes) == ({"value": "harmless broken"}, None)
+    assert "the rules of the tool failed" in asked.reason
 
 
 def test_a_preview_must_have_the_parameters_of_the_tool() -> None:

@@ -24,5 +24,13 @@ def test_only_the_model_is_told_what_to_do() -> None:
         "'fs_write' was not run: the person said no. "
         "Do not try it again in another way; say so in your answer."
     )
-    assert tell("denied", tool="fs_write") == "'fs_write' was not run: you said no."
+    assert tell("denied", tool="fs_write") == "not done: you said no"
     assert tell("silence") == ""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_call_that_was_not_made_is_told_to_the_person_in_a_clause(file: Path) -> None:
+    to_model, _, to_person = file.read_text(encoding="utf-8").strip().partition("\n\n")
+    if to_model.startswith(("'{tool}' was not run", "The call of '{tool}'", "'{tool}' is not one of")):
+        assert to_person.startswith("not done: ")
+        assert not to_person.endswith(".")

@@ -11,7 +11,7 @@ from sestet.core.event import Event, ModelCalled, TurnFailed, TurnFinished
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.turn import Limits
-from tests.runtime.conftest import Conversation, Talk
+from tests.runtime.conftest import SAID_AT, Conversation, Talk
 from tests.runtime.models import HangingModel, MeetingModel
 from tests.runtime.transcript import streamed, transcript, transfer
 
@@ -71,7 +71,7 @@ async def test_a_specialist_sees_its_request_and_nothing_of_the_conversation(tal
 
     request = model.requests[-1]
     assert request.agent == "operator"
-    assert request.messages == (UserMessage("list the files"),)
+    assert request.messages == (UserMessage("list the files", SAID_AT),)
     assert "swordfish" not in request.instruction
 
 
@@ -86,9 +86,9 @@ async def test_the_next_turn_starts_at_the_orchestrator_with_the_conversation_so
 
     assert model.requests[-1].agent == "orchestrator"
     assert model.requests[-1].messages == (
-        UserMessage("what is here?"),
+        UserMessage("what is here?", SAID_AT),
         AssistantMessage("two files"),
-        UserMessage("thanks"),
+        UserMessage("thanks", SAID_AT),
     )
 
 
@@ -99,7 +99,7 @@ async def test_sessions_do_not_see_each_other(talk: Conversation) -> None:
 
     await conversation.say("second", session_id="s2")
 
-    assert model.requests[-1].messages == (UserMessage("second"),)
+    assert model.requests[-1].messages == (UserMessage("second", SAID_AT),)
 
 
 async def test_history_leaves_the_prompt_when_the_context_budget_is_used_up(talk: Conversation) -> None:
@@ -115,7 +115,8 @@ async def test_history_leaves_the_prompt_when_the_context_budget_is_used_up(talk
 
 
 async def test_a_long_conversation_begins_with_the_same_words_for_a_while(talk: Conversation) -> None:
-    model = ScriptedModel(["r" * 90] * 60)
+    time = len(UserMessage("", SAID_AT).dated)
+    model = ScriptedModel(["r" * (90 - time)] * 60)
     conversation = talk(model, context_tokens=500)
     for number in range(60):
         await drain(conversation, f"{number:010}")

@@ -12,6 +12,7 @@ from sestet.core.event import (
     MemoryRecalled,
     ModelCalled,
     ModelRetried,
+    OutputStreamed,
     PriceUnknown,
     RequestRouted,
     TextStreamed,
@@ -49,6 +50,8 @@ def _what(event: Event) -> str:
         case ModelCalled():
             calls = ", ".join(call.name for call in event.calls)
             return f"thinks → {calls or event.text}"
+        case OutputStreamed():
+            return f"prints {event.text}"
         case PriceUnknown():
             return f"does not know the price of {event.model}"
         case ModelRetried():

@@ -142,10 +142,30 @@ def test_a_line_far_into_a_huge_file_is_not_looked_for_without_end(tmp_path: Pat
         Files(tmp_path, FileLimits(skipped_bytes=2_000)).read("huge.txt", 900)
 
 
-def test_bytes_that_are_not_unicode_are_replaced_and_windows_line_ends_are_read(tmp_path: Path) -> None:
-    (tmp_path / "latin.txt").write_bytes(b"\xef\xbb\xbfcaf\xe9\r\ntea\r\n")
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_a_file_is_read_and_searched_whatever_its_encoding(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "menu.txt").write_bytes("tea\r\ncafé\r\nmüsli".encode(encoding))
+    files = Files(tmp_path)
 
-    assert _text(Files(tmp_path).read("latin.txt")) == "caf\ufffd\ntea\n"
+    assert _text(files.read("menu.txt")) == "tea\ncafé\nmüsli"
+    assert _text(files.read("menu.txt", 2, 1)) == "café\n"
+    assert _text(files.read("menu.txt", 3)) == "müsli"
+    assert files.search("CAFÉ").found == (Match("menu.txt", 2, "café"),)
+    with pytest.raises(ToolError, match="ends at line 3"):
+        files.read("menu.txt", 4)
+
+
+def test_a_few_broken_bytes_are_replaced_in_a_file_of_utf8(tmp_path: Path) -> None:
+    (tmp_path / "broken.txt").write_bytes("café, thé".encode() + b" \xff")
+
+    assert _text(Files(tmp_path).read("broken.txt")) == "café, thé \ufffd"
+
+
+def test_a_pdf_is_said_to_be_no_text(tmp_path: Path) -> None:
+    (tmp_path / "bill.pdf").write_bytes(b"%PDF-1.4\nstream of letters")
+
+    with pytest.raises(ToolError, match=r"'bill.pdf' is not a text file"):
+        Files(tmp_path).read("bill.pdf")
 
 
 def test_binary_data_is_refused_with_its_size(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import Label, Origin
-from sestet.core.message import ToolCall
+from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.preview import Changes, DiffLine
 from sestet.core.tool import Effect
@@ -58,6 +58,7 @@ VALUES: Mapping[object, object] = {
     Effects | None: Effects((FACT,), (FACT,), (FACT,), (FACT,), (FACT,)),
     Changes | None: Changes((DiffLine("+", FACT), DiffLine("-", f"so {FACT}")), 1, "basis"),
     tuple[Claim, ...]: ("changed",),
+    tuple[Found, ...]: (Found(FACT, f"about {FACT}"),),
     tuple[DollarLimit, ...]: ("limits.dollars",),
 }
 #: Names that the runtime gives; they hold no words of a person.

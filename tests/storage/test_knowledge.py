@@ -44,6 +44,24 @@ def test_an_entry_keeps_its_key_and_where_its_content_came_from(knowledge: Knowl
     assert changed.updated_at != first.updated_at
 
 
+def test_a_new_version_keeps_category_and_tags_unless_others_are_given(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Hours", "until six", "fact", ORIGIN, ["office", "shop"])
+
+    kept = knowledge.save("Hours", "until seven", None, ORIGIN)
+    changed = knowledge.save("Hours", "until eight", "procedure", ORIGIN, [])
+
+    assert (kept.content, kept.category, kept.tags) == ("until seven", "fact", ("office", "shop"))
+    assert (changed.category, changed.tags) == ("procedure", ())
+
+
+def test_untrusted_text_beside_an_entry_does_not_get_its_category_and_tags(knowledge: KnowledgeStore) -> None:
+    knowledge.save("Hours", "until six", "fact", ORIGIN, ["office"])
+    knowledge.save("Hours", "never open", None, Origin("s", "t", Label(untrusted=True)))
+
+    (beside,) = [row for row in knowledge.latest(5) if row.label.untrusted]
+    assert (beside.key, beside.category, beside.tags) == ("Hours (untrusted)", "note", ())
+
+
 def test_a_changed_entry_is_found_by_its_new_words_alone(knowledge: KnowledgeStore) -> None:
     knowledge.save("Hours", "until six", "note", ORIGIN)
     knowledge.save("Hours", "until seven", "note", ORIGIN)

@@ -4,6 +4,7 @@ import os
 import sys
 from io import TextIOWrapper
 
+from sestet.cli.options import ExitCode
 from sestet.cli.program import build_program, put_config_first
 from sestet.cli.show.clean import clean
 from sestet.core.errors import ConfigError, PersonError
@@ -17,13 +18,13 @@ def main() -> None:
         build_program()(put_config_first(sys.argv[1:]), prog_name="sestet")
     except PersonError as error:
         _complain(str(error))
-        sys.exit(2 if isinstance(error, ConfigError) else 1)
+        sys.exit(ExitCode.MISTAKE if isinstance(error, ConfigError) else ExitCode.FAILED)
     except OSError as error:
         # The disk is full or the directory is gone: that is no bug, so a stack trace would not help.
         _complain(f"the system says: {error}")
         # Python flushes its buffers when it exits, and would fail on the same error again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(1)
+        sys.exit(ExitCode.FAILED)
 
 
 def _prepare_streams() -> None:

@@ -6,7 +6,7 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import AS_JSON, LARGEST, new_program
+from sestet.cli.options import AS_JSON, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.question import print_approval, print_grants, print_questions
 from sestet.cli.show.turn_summary import describe_turn
@@ -82,7 +82,8 @@ def grants(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) ->
 def revoke(
     context: typer.Context,
     number: Annotated[
-        int, typer.Argument(max=LARGEST, metavar="N", help="Its number in 'sestet approvals grants'.")
+        int,
+        typer.Argument(parser=whole_number(), metavar="N", help="Its number in 'sestet approvals grants'."),
     ],
 ) -> None:
     """Take back a standing answer."""

@@ -1,16 +1,23 @@
 """``sestet ask``: one message, one answer."""
 
-import sys
 from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_app, run
-from sestet.cli.options import MINE, is_typed, new_program
+from sestet.cli.assistant import open_app, run, warn_once
+from sestet.cli.names import session_names
+from sestet.cli.options import MINE, has_waiting_input, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
 from sestet.cli.show.turn_summary import describe_turn
-from sestet.cli.talk.turns import answer_plainly, exit_code, follow_turn, print_open_questions, warn
+from sestet.cli.talk.turns import (
+    answer_plainly,
+    exit_code,
+    follow_turn,
+    print_open_questions,
+    warn,
+)
 from sestet.core.event import Event, TurnPaused
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import open_session
 
 program = new_program()
@@ -25,7 +32,11 @@ def ask(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", "-s", metavar="ID", help="Ask in this session, or begin it; 'last': the latest."
+            "--session",
+            "-s",
+            metavar="ID",
+            help="Ask in this session, or begin it; 'last': the latest.",
+            autocompletion=session_names,
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the turn as one JSON object.")] = False,
@@ -43,8 +54,10 @@ def ask(
     A message from stdin is untrusted, unless you type it or pass --mine: it chooses no receiver.
     """
     is_piped = message == ["-"]
+    if not is_piped and has_waiting_input():
+        warn_once("stdin is not read, because the message is given; 'sestet ask -' reads a message from it")
     mine = mine or not is_piped or is_typed()
-    text = (sys.stdin.read() if is_piped else " ".join(message)).strip()
+    text = (read_stdin() if is_piped else " ".join(message)).strip()
     if not text:
         raise typer.BadParameter("the message is empty")
     raise typer.Exit(run(_ask(context, text, session, as_json=as_json, can_ask=wait_for_approval, mine=mine)))
@@ -57,10 +70,10 @@ async def _ask(
         session_id = open_session(app.journal, session)
         warn(app)
         if not as_json:
-            return exit_code(await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine))
+            return await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine)
         events: list[Event] = []
         end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask, mine=mine)
         print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
         if isinstance(end, TurnPaused):
             print_open_questions(app, end.stamp.turn_id)
-        return exit_code(end)
+        return exit_code(end, denied=any(map(denied_name, events)))

@@ -5,7 +5,6 @@ import logging
 import os
 import shutil
 import sys
-import textwrap
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
@@ -17,6 +16,7 @@ import typer
 
 from sestet import app
 from sestet.cli.show.clean import clean
+from sestet.cli.show.console import break_lines
 from sestet.config import Loaded, data_directory, load_settings
 from sestet.core.masking import mask_addresses
 from sestet.data import Data, open_data
@@ -50,9 +50,7 @@ def warn_once(text: str) -> None:
 
 
 def _wrapped(line: str) -> str:
-    """The line for a terminal: it breaks between words, and a path stays whole."""
-    width = shutil.get_terminal_size().columns
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(break_lines(line, shutil.get_terminal_size().columns))
 
 
 def has_warned(text: str) -> bool:

@@ -9,9 +9,9 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import open_app, run
-from sestet.cli.options import MINE, is_typed, new_program
-from sestet.cli.talk.turns import answer_plainly, exit_code, warn
-from sestet.core.event import TurnCancelled
+from sestet.cli.names import session_names
+from sestet.cli.options import MINE, ExitCode, is_typed, new_program, stdin_lines
+from sestet.cli.talk.turns import answer_plainly, warn
 from sestet.services.sessions import last_session, open_session
 
 program = new_program()
@@ -23,7 +23,11 @@ def chat(
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", "-s", metavar="ID", help="Go on in this session, or begin it; 'last': the latest."
+            "--session",
+            "-s",
+            metavar="ID",
+            help="Go on in this session, or begin it; 'last': the latest.",
+            autocompletion=session_names,
         ),
     ] = None,
     resume: Annotated[
@@ -71,13 +75,12 @@ async def talk_in_pipe(app: App, session_id: str, *, mine: bool) -> int:
     """Talk until stdin ends; returns the exit code of the last turn."""
     # While the program waits for a line, Ctrl-C ends it as usual.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    code = 0
+    code = ExitCode.OK
     warn(app)
-    for line in sys.stdin:
+    for line in stdin_lines():
         if line.strip():
-            end = await answer_plainly(app, session_id, line.strip(), mine=mine)
-            code = exit_code(end)
+            code = await answer_plainly(app, session_id, line.strip(), mine=mine)
             # Ctrl-C ends the conversation: the next line is not asked.
-            if isinstance(end, TurnCancelled):
+            if code is ExitCode.STOPPED:
                 break
     return code

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from sestet.cli.assistant import open_stored
-from sestet.cli.options import AS_JSON, LIMIT, new_program
+from sestet.cli.options import AS_JSON, LIMIT, new_program, whole_number
 from sestet.cli.show.console import print_json
 from sestet.cli.show.costs import describe_costs, print_costs
 from sestet.core.words import day
@@ -28,8 +28,7 @@ def costs(
     days: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=100_000,
+            parser=whole_number(1, 100_000),
             metavar="N",
             help=f"The last N days, with today. By default {_USUAL_DAYS}; with --by month, everything.",
         ),

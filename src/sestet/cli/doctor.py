@@ -5,13 +5,14 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, open_console, print_json, shorten_home
+from sestet.cli.show.console import align, break_lines, open_console, print_json, shorten_home
 from sestet.doctor import Check, Status, examine
 
 program = new_program()
@@ -48,12 +49,20 @@ def _waiting() -> AbstractContextManager[object]:
     return open_console(stderr=True).status("examining") if sys.stderr.isatty() else nullcontext()
 
 
-def _print_beside(console: Console, head: Text, text: Text) -> None:
-    """The text beside its head; at a terminal, its further lines begin below the first."""
-    indent = Text(" " * head.cell_len)
-    for line in text.wrap(console, max(console.width - head.cell_len, _LEAST_WIDTH)):
-        console.print(Text.assemble(head, line), soft_wrap=True)
-        head = indent
+def _print_beside(console: Console, head: Text, text: str, style: str = "") -> None:
+    """The text beside its head; at a terminal, its further lines begin below the first.
+
+    A word that is too wide for that, such as a path, begins further to the left on a line of its own.
+    """
+    indent = head.cell_len
+    for line in break_lines(text, max(console.width - indent, _LEAST_WIDTH)):
+        room = max(0, console.width - cell_len(line))
+        if head and room < indent:
+            console.print(head, soft_wrap=True)
+            head = Text()
+        start = head or Text(" " * min(indent, room))
+        console.print(Text.assemble(start, (line, style)), soft_wrap=True)
+        head = Text()
 
 
 def _print(checks: list[Check]) -> None:
@@ -62,9 +71,9 @@ def _print(checks: list[Check]) -> None:
     width = max(head.cell_len for head in heads) + 2
     for check, head in zip(checks, heads, strict=True):
         head.pad_right(width - head.cell_len)
-        _print_beside(console, head, Text(shorten_home(clean(check.detail))))
+        _print_beside(console, head, shorten_home(clean(check.detail)))
         if check.way_out:
-            _print_beside(console, Text(" " * width), Text(f"→ {clean(check.way_out)}", style="dim"))
+            _print_beside(console, Text(" " * width), f"→ {clean(check.way_out)}", "dim")
     problems, warnings = (_count(checks, status) for status in ("problem", "warning"))
     verdict = f"{problems or 'No problem'}, {warnings}." if warnings else f"{problems}."
     if not problems and not warnings:

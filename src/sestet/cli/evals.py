@@ -7,7 +7,7 @@ import typer
 
 from sestet.agents import default_specs
 from sestet.cli.assistant import load, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, new_program
+from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_bar, open_console, print_json
 from sestet.cli.show.evals import print_comparison, print_run
@@ -202,7 +202,7 @@ def _finish(options: _Options, trial: Trial[_Case], used: Models | Newcomers | N
             run(_carry_out(trial, log, used))
         except KeyboardInterrupt:
             typer.echo(f"Stopped. {_kept(options, log)}", err=True)
-            return INTERRUPTED
+            return ExitCode.STOPPED
         except ModelError as error:
             raise PersonError(f"{error}\n{_kept(options, log)}") from error
     _present(log.run, options.html, options.as_json)

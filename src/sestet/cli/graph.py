@@ -7,36 +7,39 @@ from typing import Annotated
 import typer
 
 from sestet.app import App
-from sestet.cli.assistant import open_app, run
-from sestet.cli.options import AS_JSON, LARGEST, new_program
-from sestet.cli.show.clean import one_line
+from sestet.cli.assistant import load, open_app, run
+from sestet.cli.options import AS_JSON, LARGEST, ExitCode, is_typed, new_program, whole_number
+from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.graph import (
     describe_fact,
     describe_proposal,
     describe_walk,
     grow,
+    print_decisions,
     print_facts,
     print_predicates,
     print_proposals,
     print_walk,
 )
 from sestet.cli.show.graph_svg import draw
+from sestet.config.edit import edit_settings, file_to_edit
 from sestet.core.errors import PersonError
-from sestet.services.facts import Direction, Facts, Walk
+from sestet.services.facts import Direction, Facts, Predicates, Walk, predicate_name
 
 program = new_program("Look at the knowledge graph, correct it, and decide on what was found in saved texts.")
 
 _DIRECTION = typer.Option(help="out: from subject to object; in: from object to subject; both.")
 _PREDICATE = typer.Option("--predicate", metavar="NAME", help="Only these links; may be given several times.")
-_LIMIT = typer.Option(min=1, max=100_000, metavar="N", help="How many facts at most.")
+_STEPS = whole_number(1, 20)
+_LIMIT = typer.Option(parser=whole_number(1, 100_000), metavar="N", help="How many facts at most.")
 
 
 @program.command("show")
 def show(
     context: typer.Context,
     node: Annotated[str, typer.Argument(metavar="NODE", help="The thing to start from, by its name.")],
-    depth: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many steps away.")] = 2,
+    depth: Annotated[int, typer.Option(parser=_STEPS, metavar="N", help="How many steps away.")] = 2,
     direction: Annotated[Direction, _DIRECTION] = "both",
     predicate: Annotated[list[str] | None, _PREDICATE] = None,
     limit: Annotated[int, _LIMIT] = 100,
@@ -52,7 +55,7 @@ def path(
     context: typer.Context,
     start: Annotated[str, typer.Argument(metavar="FROM", help="The thing at one end.")],
     end: Annotated[str, typer.Argument(metavar="TO", help="The thing at the other end.")],
-    depth: Annotated[int, typer.Option(min=1, max=20, metavar="N", help="How many steps at most.")] = 6,
+    depth: Annotated[int, typer.Option(parser=_STEPS, metavar="N", help="How many steps at most.")] = 6,
     direction: Annotated[Direction, _DIRECTION] = "both",
     predicate: Annotated[list[str] | None, _PREDICATE] = None,
     as_json: Annotated[bool, AS_JSON] = False,
@@ -81,7 +84,8 @@ def add(
     predicate: Annotated[str, typer.Argument(metavar="PREDICATE", help="How they are linked.")],
     object: Annotated[str, typer.Argument(metavar="OBJECT", help="What it is linked to.")],
 ) -> None:
-    """Add a fact; 'graph predicates' lists the links."""
+    """Add a fact; 'graph predicates' lists the links, and you can add others."""
+    _offer_predicate(context, predicate)
     run(_add(context, subject, predicate, object))
 
 
@@ -97,8 +101,16 @@ def remove(
 
 
 @program.command("predicates")
-def predicates(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> None:
-    """List the links that facts can have, and how many facts have each."""
+def predicates(
+    context: typer.Context,
+    add: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="Add a link to your settings; may be repeated.")
+    ] = None,
+    as_json: Annotated[bool, AS_JSON] = False,
+) -> None:
+    """List the links that facts can have, and how many facts have each; or add one."""
+    if add:
+        _declare(context, add)
     run(_predicates(context, as_json))
 
 
@@ -106,18 +118,44 @@ def predicates(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False
 def review(
     context: typer.Context,
     accept: Annotated[
-        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Put it into the graph.")
+        list[int] | None, typer.Option(parser=whole_number(), metavar="ID", help="Put it into the graph.")
     ] = None,
     reject: Annotated[
-        list[int] | None, typer.Option(max=LARGEST, metavar="ID", help="Never propose it again.")
+        list[int] | None, typer.Option(parser=whole_number(), metavar="ID", help="Never propose it again.")
     ] = None,
     accept_all: Annotated[
         bool, typer.Option("--accept-all", help="Accept every proposal with a declared link.")
     ] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
-    """List the facts that were found in saved texts, and decide on them."""
+    """List the facts that were found in saved texts, and decide on them.
+
+    It says which facts were accepted and rejected, then lists those that still wait.
+    """
     run(_review(context, accept or [], reject or [], accept_all, as_json))
+
+
+def _offer_predicate(context: typer.Context, predicate: str) -> None:
+    """At a terminal, ask whether an unknown link is to be added. Else the error of the command says how."""
+    settings = load(context).settings.graph
+    known = Predicates(settings.predicates)
+    if not settings.enabled or known.knows(predicate) or not is_typed():
+        return
+    name = clean(repr(predicate_name(predicate)))
+    if typer.confirm(f"There is no link {name} yet. Add {name} to your settings?", default=False, err=True):
+        _declare(context, [predicate])
+
+
+def _declare(context: typer.Context, names: list[str]) -> None:
+    """Add links to graph.predicates in the settings file."""
+    declared = load(context).settings.graph.predicates
+    # Raises for a name that cannot be one, before anything is written.
+    known, wanted = Predicates(declared), Predicates([*declared, *names])
+    added = [name for name in wanted.names if not known.knows(name)]
+    if added:
+        file = file_to_edit(context.obj)
+        edit_settings(file, {("graph", "predicates"): [*declared, *added]})
+        typer.echo(f"added to graph.predicates in {clean(str(file))}: {clean(', '.join(added))}", err=True)
 
 
 def _facts(app: App) -> Facts:
@@ -160,7 +198,7 @@ async def _path(context: typer.Context, wanted: Walk, end: str, as_json: bool) -
             why = "" if found.complete else "; the search stopped early, because the graph is too wide there"
             typer.echo(f"No facts lead there within {wanted.depth} steps{why}.", err=True)
         if not found.nodes:
-            raise typer.Exit(1)
+            raise typer.Exit(ExitCode.FAILED)
 
 
 async def _list(context: typer.Context, predicate: str, limit: int, as_json: bool) -> None:
@@ -212,13 +250,16 @@ async def _review(
         # A model that does not answer must not keep the person from deciding on the facts found so far.
         if left := await facts.read_texts():
             typer.echo(left, err=True)
-        facts.decide(accept, reject)
+        decided = facts.decide(accept, reject)
         if accept_all:
-            facts.accept_declared()
+            decided += facts.accept_declared()
         waiting = facts.proposals()
         if as_json:
-            print_json([describe_proposal(row, facts.declared) for row in waiting])
-        elif waiting:
+            print_json([describe_proposal(row, facts.declared) for row in (*decided, *waiting)])
+            return
+        if decided or accept_all:
+            print_decisions(open_console(), decided)
+        if waiting:
             print_proposals(open_console(), waiting, facts.declared)
         else:
             typer.echo("Nothing waits for a decision.", err=True)

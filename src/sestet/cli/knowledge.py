@@ -1,6 +1,5 @@
 """``sestet knowledge``: saved entries, lessons and documents, each with its origin."""
 
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +9,18 @@ import typer
 
 from sestet.agents.librarian.knowledge import entry_of
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, INTERRUPTED, LARGEST, LIMIT, MINE, is_typed, new_program
+from sestet.cli.options import (
+    ANYWAY,
+    AS_JSON,
+    LIMIT,
+    MINE,
+    ExitCode,
+    is_typed,
+    new_program,
+    read_stdin,
+    refuse_secret,
+    whole_number,
+)
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
@@ -77,27 +87,35 @@ def save(
     key: Annotated[str, _KEY],
     content: Annotated[list[str], typer.Argument(metavar="TEXT...", help="The text; - reads it from stdin.")],
     category: Annotated[
-        Literal["fact", "note", "document", "procedure"], typer.Option(help="What kind of text it is.")
-    ] = "note",
-    tag: Annotated[
-        list[str] | None, typer.Option(metavar="TAG", help="A word to find it by; may be repeated.")
+        Literal["fact", "note", "document", "procedure"] | None,
+        typer.Option(help="What kind of text it is; else as before, or note."),
     ] = None,
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TAG", help="A word to find it by; may be repeated. Else as before."),
+    ] = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Remove its tags.")] = False,
     mine: Annotated[bool, MINE] = False,
+    anyway: Annotated[bool, ANYWAY] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Save an entry in your own words; the same KEY again makes a new version.
 
     Text from stdin is untrusted, unless you type it or pass --mine. It never replaces an entry of yours.
     """
+    if tag and no_tags:
+        raise typer.BadParameter("give either --tag or --no-tags")
     is_piped = content == ["-"]
     mine = mine or not is_piped or is_typed()
-    text = sys.stdin.read() if is_piped else " ".join(content)
+    text = read_stdin() if is_piped else " ".join(content)
     try:
         entry = entry_of(text, key, tag or ())
     except ToolError as error:
         raise PersonError(str(error)) from error
+    refuse_secret(f"{entry.key}: {entry.content}", anyway)
     with open_stored(context) as data:
-        saved = data.library.save(entry.key, entry.content, category, entry.tags, mine=mine)
+        tags = entry.tags if tag or no_tags else None
+        saved = data.library.save(entry.key, entry.content, category, tags, mine=mine)
     print_saved(saved, as_json)
     if saved.key.casefold() != entry.key.casefold():
         typer.echo(
@@ -121,7 +139,9 @@ def undo(
     key: Annotated[str, _KEY],
     to: Annotated[
         int | None,
-        typer.Option(min=1, max=LARGEST, metavar="N", help="Go to this version; else to the previous one."),
+        typer.Option(
+            parser=whole_number(), metavar="N", help="Go to this version; else to the previous one."
+        ),
     ] = None,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
@@ -153,7 +173,7 @@ def forget(
     context: typer.Context,
     key: Annotated[str, typer.Argument(metavar="[KEY]", help="The entry, by its title.")] = "",
     learning: Annotated[
-        int | None, typer.Option(min=1, max=LARGEST, metavar="N", help="A lesson instead, by its number.")
+        int | None, typer.Option(parser=whole_number(), metavar="N", help="A lesson instead, by its number.")
     ] = None,
     document: Annotated[
         str | None, typer.Option(metavar="PATH", help="Instead a document, or all below a directory.")
@@ -201,7 +221,7 @@ def ingest(
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({**_described(summary), "embedding_problem": embedded.problem})
     else:
@@ -223,7 +243,7 @@ def embed(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> 
             embedded = run(_embed(data.library, as_json))
         except KeyboardInterrupt:
             typer.echo("Stopped. The vectors so far are kept; run it again to go on.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
         print_json({"embedded": embedded.done, "embedding_problem": embedded.problem})
     elif embedded.problem:

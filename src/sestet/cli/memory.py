@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.assistant import open_stored
-from sestet.cli.options import AS_JSON, LIMIT, new_program
+from sestet.cli.options import ANYWAY, AS_JSON, LIMIT, new_program, refuse_secret
 from sestet.cli.private_file import new_private_file
 from sestet.cli.show.clean import clean, escape_json, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line, written_time
@@ -83,9 +83,11 @@ def edit(
     restore: Annotated[
         bool, typer.Option("--restore", help="Restore a fact that a later one has replaced.")
     ] = False,
+    anyway: Annotated[bool, ANYWAY] = False,
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Correct a row in your own words, or restore a fact that was replaced."""
+    refuse_secret(text, anyway)
     with open_stored(context) as data:
         edited = data.memory.restore(item) if restore and not text else data.memory.edit(item, text)
         _print_item(edited, as_json)
@@ -151,7 +153,8 @@ def import_file(
 ) -> None:
     """Add the rows of an export. One bad line, and nothing is added."""
     try:
-        lines = sys.stdin.readlines() if str(file) == "-" else file.read_text("utf-8").splitlines()
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        lines = content.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
     with open_stored(context) as data:

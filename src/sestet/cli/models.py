@@ -11,7 +11,8 @@ from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingCo
 from rich.progress import Progress as Bar
 from rich.text import Text
 
-from sestet.cli.options import AS_JSON, confirmed, new_program
+from sestet.cli.names import model_names
+from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.config import load_settings
@@ -33,7 +34,7 @@ from sestet.models.files.download import pull as download
 from sestet.models.provider import LOCAL_INSTALL, LOCAL_PACKAGE, is_installed
 
 program = new_program("Fetch and choose models that run on this machine, without a key and without a server.")
-_NAME = typer.Argument(metavar="NAME", help="A name from 'sestet models list'.")
+_NAME = typer.Argument(metavar="NAME", help="A name from 'sestet models list'.", autocompletion=model_names)
 _YES = typer.Option("--yes", "-y", help="Do not ask.")
 _SETTING = ("agent", "provider"), ("agent", "model")
 
@@ -51,7 +52,7 @@ def pull(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> Non
     A download that was broken off goes on where it ended. Only the file with the pinned SHA-256 is kept.
     """
     if not fetch_model(name, yes=yes):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FAILED)
     typer.echo(f"To use it: sestet models use {name}", err=True)
 
 
@@ -79,7 +80,7 @@ def remove(name: Annotated[str, _NAME], yes: Annotated[bool, _YES] = False) -> N
     if not is_begun(file):
         raise PersonError(f"the model {name!r} is not here; 'sestet models list' shows which are")
     if not yes and not confirmed(f"Delete {clean(file.name)}?"):
-        raise typer.Exit(1)
+        raise typer.Exit(ExitCode.FAILED)
     delete_model(file)
     typer.echo(f"{clean(name)}: deleted")
 

@@ -5,6 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
 
 import typer
+from typer.completion import (
+    completion_init,  # pyright: ignore[reportPrivateImportUsage] - else only typer's own options call it
+)
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
@@ -32,6 +35,7 @@ COMMANDS = {
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
     "undo": Entry("undo", "Put the files back as they were before the last turn that changed some."),
+    "docs": Entry("docs", "List the pages of the documentation, or show one."),
     "sessions": Entry("sessions", "List the conversations; show, search, rename, export and delete them."),
     "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),
     "knowledge": Entry(
@@ -47,8 +51,20 @@ COMMANDS = {
     "models": Entry(
         "models", "Fetch and choose models that run on this machine, without a key and without a server."
     ),
+    "backup": Entry("backup", "Copy everything that Sestet has stored into one file, also while it runs."),
+    "restore": Entry(
+        "restore", "Put a backup in the place of everything that Sestet has stored, also while it runs."
+    ),
+    "export": Entry(
+        "export", "Write everything that Sestet has stored in open formats: Markdown, JSON, CSV."
+    ),
     "config": Entry("config", "Show, check and describe the settings."),
-    "eval": Entry("evals", "Try the routing and the choice of tools on test sets; compare two runs."),
+    "completion": Entry(
+        "completion", "Print the script that lets your shell complete commands, options and names."
+    ),
+    "eval": Entry(
+        "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
+    ),
 }
 
 
@@ -108,6 +124,8 @@ def build_program() -> TyperGroup:
     """The program with every command of the table."""
     program = get_command(_starter)
     assert isinstance(program, TyperGroup)  # it has a callback
+    # Typer answers the shell's questions only after this; the scripts come from 'sestet completion'.
+    completion_init()
     for name, entry in COMMANDS.items():
         program.add_command(LazyCommand(name, entry))
     return program

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from sestet.cli.assistant import open_app, run
+from sestet.cli.names import agent_names
 from sestet.cli.options import new_program
 from sestet.cli.show.clean import clean
 from sestet.core.agent import normalise_name
@@ -17,7 +18,10 @@ program = new_program()
 @program.command()
 def prompt(
     context: typer.Context,
-    agent: Annotated[str, typer.Option(metavar="NAME", help="A specialist; else the orchestrator.")] = "",
+    agent: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="A specialist; else the orchestrator.", autocompletion=agent_names),
+    ] = "",
 ) -> None:
     """Print an agent's prompt, as its model gets it."""
     run(_prompt(context, agent))

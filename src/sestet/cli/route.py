@@ -1,6 +1,5 @@
 """``sestet route``: the specialist that a request goes to, with the reasons of the embedded router."""
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
@@ -9,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.api import default_specs
-from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.options import AS_JSON, new_program, read_stdin
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json
 from sestet.core.agent import Agent, AgentSpec
@@ -34,7 +33,7 @@ def route(
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Show which specialist a request goes to, and why. Only the embedded router runs."""
-    text = sys.stdin.read() if request == ["-"] else " ".join(request)
+    text = read_stdin() if request == ["-"] else " ".join(request)
     if not text.strip():
         raise typer.BadParameter("the request is empty")
     specs = (*default_specs(), *find_plugins().specs)

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 import typer
 
 from sestet.cli.assistant import open_app, open_stored, run
-from sestet.cli.options import AS_JSON, LIMIT, confirmed, new_program
+from sestet.cli.names import session_names
+from sestet.cli.options import AS_JSON, LIMIT, ExitCode, confirmed, new_program
 from sestet.cli.private_file import new_private_file
 from sestet.cli.show.clean import clean, escape_json
 from sestet.cli.show.console import as_json_text, open_console, print_json
@@ -14,6 +15,7 @@ from sestet.cli.show.history import print_sessions, print_turns
 from sestet.cli.show.session_markdown import session_markdown
 from sestet.cli.show.sessions import (
     deletion_lines,
+    describe_conversation,
     describe_deleted,
     describe_exchange,
     describe_session,
@@ -27,7 +29,9 @@ from sestet.services.sessions import read_turns, rename_session, require_session
 program = new_program()
 
 _ID = typer.Argument(
-    metavar="ID", help="The session: its id, the beginning of it, the part after its dash, or 'last'."
+    metavar="ID",
+    help="The session: its id, the beginning of it, the part after its dash, or 'last'.",
+    autocompletion=session_names,
 )
 
 
@@ -122,7 +126,7 @@ def delete(
                 typer.echo(line, err=True)
             if not confirmed("Delete it for good?"):
                 typer.echo("nothing was deleted", err=True)
-                raise typer.Exit(1)
+                raise typer.Exit(ExitCode.FAILED)
         done = run(data.session_deletion.delete(row, with_memories=with_memories))
         wipe = data.forgetting.wipe()
     if as_json:
@@ -149,8 +153,7 @@ def export(
         row = require_session(data.journal, session)
         turns = read_turns(data.journal, row.id)
     if form == "json" or as_json:
-        described = {**describe_session(row), "turns": [describe_turn(turn) for turn in turns]}
-        text = escape_json(as_json_text(described))
+        text = escape_json(as_json_text(describe_conversation(row, turns)))
     else:
         text = session_markdown(row, turns)
     if out is None:

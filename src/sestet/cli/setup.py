@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.setup_dialogue import ask_and_set_up, print_choices
 from sestet.cli.setup_steps import run_attempt, trial_facts
 from sestet.cli.show.clean import clean
@@ -85,7 +85,7 @@ def setup(
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         _print_list(choices)
         typer.echo("sestet: not a terminal: pass --choose N, or --yes for the first choice", err=True)
-        raise typer.Exit(2)
+        raise typer.Exit(ExitCode.MISTAKE)
     raise typer.Exit(0 if ask_and_set_up(open_console(), file, choices) is None else 1)
 
 

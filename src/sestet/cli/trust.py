@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.options import AS_JSON, new_program
+from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.console import print_json
 from sestet.config import Workspace, data_directory, find_workspace
@@ -87,7 +87,7 @@ def _trust(yes: bool, show: bool, as_json: bool) -> int:
         return 0
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         typer.echo("sestet: not a terminal: pass --yes to accept, or --show", err=True)
-        return 2
+        return ExitCode.MISTAKE
     accepted = _confirmed(workspace)
     decide(workspace, data_directory(), accepted=accepted)
     typer.echo("accepted" if accepted else "not accepted: Sestet ignores them in this folder")

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sestet.cli.assistant import open_stored, run
-from sestet.cli.options import AS_JSON, LARGEST, confirmed, new_program
+from sestet.cli.options import AS_JSON, confirmed, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json, print_line
 from sestet.cli.show.undo import describe_plan, describe_set, plan_lines, set_lines
 
@@ -18,7 +18,7 @@ def undo(
     changes: Annotated[
         int | None,
         typer.Argument(
-            max=LARGEST, metavar="N", help="Its number in 'sestet undo --list'; else the last turn."
+            parser=whole_number(), metavar="N", help="Its number in 'sestet undo --list'; else the last turn."
         ),
     ] = None,
     only_list: Annotated[bool, typer.Option("--list", help="List what can be undone.")] = False,

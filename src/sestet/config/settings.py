@@ -5,6 +5,7 @@ from typing import Annotated, Literal, cast
 
 from sestet.config.vendors import ProviderType
 from sestet.core.masking import mask_address, mask_addresses
+from sestet.core.pages import page
 from sestet.core.record import Record, convert, field, fields, force_setattr
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
@@ -162,9 +163,34 @@ class WorkspaceSettings(_Section):
 
     roots: Annotated[
         tuple[str, ...],
-        "Directories whose files agents may read and change; a relative path starts at the first; "
-        "empty: the working directory",
+        "Directories whose files agents and their commands may read and change; a relative path starts at "
+        "the first; empty: the working directory. Commands see no other place of yours",
     ] = ()
+
+
+class SandboxSettings(_Section):
+    """What commands can reach."""
+
+    isolation: Annotated[
+        Literal["auto", "namespaces", "bubblewrap", "landlock", "none"],
+        "How commands are kept apart from everything else; auto: the first of the next three that works; "
+        "none: no sandbox at all, so a command can do what you can",
+    ] = "auto"
+    readable: Annotated[
+        tuple[str, ...],
+        "Places beside the workspace that commands may read, such as ~/.pyenv; programs in its bin are found",
+    ] = ()
+    allowed: Annotated[
+        tuple[str, ...],
+        "Commands that need no question though they may change files, as patterns such as 'pytest *'",
+    ] = ()
+    network: Annotated[
+        tuple[str, ...], "Commands that may use the network, as patterns such as 'pip install *'"
+    ] = ()
+    memory_mb: Annotated[
+        int, "Megabytes of memory that one command may use with all it starts", {"minimum": 50}
+    ] = 2_000
+    processes: Annotated[int, "Processes that one command may have at once", {"minimum": 1}] = 256
 
 
 class StorageSettings(_Section):
@@ -187,7 +213,7 @@ class GraphSettings(_Section):
 
     enabled: Annotated[bool, "The knowledge graph and its tools"] = True
     predicates: Annotated[
-        tuple[str, ...], "Links of your own beside the named ones, such as works_at; see docs/graph.md"
+        tuple[str, ...], f"Links of your own beside the built-in ones, such as mentors; see {page('graph')}"
     ] = ()
     extraction: Annotated[
         Literal["off", "review", "on"],
@@ -268,6 +294,7 @@ class Settings(_Section):
     limits: LimitSettings = LimitSettings()
     policy: PolicySettings = PolicySettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
+    sandbox: SandboxSettings = SandboxSettings()
     storage: StorageSettings = StorageSettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()

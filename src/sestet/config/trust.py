@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, cast
 
+from sestet.config.links import resolved
 from sestet.config.settings import ADDRESSES
 from sestet.core.errors import ConfigError
 from sestet.core.masking import mask_address, mask_addresses
@@ -126,10 +127,10 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
 def _lies_in(data: Path, directory: Path) -> bool:
     """Whether a fetched folder could have brought the list along. A person's home is no fetched folder."""
     try:
-        if not data.resolve().is_relative_to(directory):
+        if not resolved(data).is_relative_to(directory):
             return False
         return not Path.home().resolve().is_relative_to(directory)
-    except RuntimeError:  # a link that leads to itself, or a user without a home directory
+    except (OSError, RuntimeError):  # a link that leads to itself, or a user without a home directory
         return True
 
 
@@ -375,16 +376,16 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
     variables = dict.fromkeys(name for text in texts for name in _VARIABLE.findall(text))
     yield from (Effect("reads the variable", name) for name in variables)
     for key, value in settings:
-        leaf = next((part for part in reversed(key) if not part.isdigit()), "")
+        leaf, name = next((part for part in reversed(key) if not part.isdigit()), ""), ".".join(key)
         if leaf in ADDRESSES:
-            yield Effect("sends to", f"{'.'.join(key)}: {mask_address(str(value))}")
+            yield Effect("sends to", f"{name}: {mask_address(str(value))}")
+        elif key[:1] in (("sandbox",), ("workspace",)):
+            yield Effect("opens to commands", f"{name}: {value}")
         elif key[:2] == ("policy", "allow"):
-            yield Effect("allows unasked", f"{'.'.join(key)}: {value}")
-        elif leaf.lower().endswith("key"):
-            yield Effect("sets", f"{'.'.join(key)}: (not shown)")
+            yield Effect("allows unasked", f"{name}: {value}")
         else:
-            text = json.dumps(value, ensure_ascii=False, default=str)
-            yield Effect("sets", f"{'.'.join(key)}: {mask_addresses(text)}")
+            text = mask_addresses(json.dumps(value, ensure_ascii=False, default=str))
+            yield Effect("sets", f"{name}: {'(not shown)' if leaf.lower().endswith('key') else text}")
 
 
 def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:

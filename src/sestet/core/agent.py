@@ -44,8 +44,8 @@ class AgentSpec(Record):
     #: Prefix → the words a person would use for it.
     capabilities: Mapping[str, str] = field(default_factory=dict[str, str])
     keywords: tuple[str, ...] = ()
-    accepts: str = ""
-    returns: str = ""
+    accepts: str | tuple[str, ...] = ""
+    returns: str | tuple[str, ...] = ""
     cannot: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()
     #: Name of another agent → the requests that belong to that one instead.
@@ -56,6 +56,9 @@ class AgentSpec(Record):
     instruction: str = ""
     #: Works on one delegation at a time; others wait.
     exclusive: bool = False
+    #: An entry that applies only with a tool, or without it → that tool, or how its name begins.
+    needs: Mapping[str, str] = field(default_factory=dict[str, str])
+    lacks: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         for name in ("prefixes", "keywords", "cannot", "examples"):

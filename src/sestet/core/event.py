@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import ToolCall
+from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.preview import Changes
 from sestet.core.record import Record
@@ -73,6 +73,8 @@ class TurnStarted(_Stamped):
     label: Label = CLEAN
     #: False: the person did not write the text, for example because it came through a pipe.
     mine: bool = True
+    #: The person's local time, as every agent of the turn reads it.
+    said_at: str = ""
 
 
 class MemoryRecalled(_Stamped):
@@ -170,6 +172,12 @@ class DelegationFinished(_Stamped):
     label: Label
     #: The turn was stopped, and the delegation with it.
     ended_with_turn: bool = False
+    #: The cause for the person, where ``cause`` instructs the model; empty: ``cause`` is for both.
+    for_person: str = ""
+    #: A remote agent was not asked, because sending it the request was denied.
+    denied: bool = False
+    #: What the specialist's tools found.
+    found: tuple[Found, ...] = ()
 
 
 class ToolCalled(_Stamped):
@@ -187,6 +195,14 @@ class ToolCalled(_Stamped):
     changes: Changes | None = None
 
 
+class OutputStreamed(_Stamped):
+    """A piece of what a tool prints while it runs. Folded into ``ToolFinished`` once the call is answered."""
+
+    kind: ClassVar[Literal["output_streamed"]] = "output_streamed"
+    call_id: str
+    text: str
+
+
 class ToolFinished(_Stamped):
     """A call was answered, by the tool or by a guard that refused it."""
 
@@ -197,12 +213,14 @@ class ToolFinished(_Stamped):
     milliseconds: float
     #: What the text adds to the context that reads it.
     label: Label
-    #: The same for the person, where ``text`` instructs the model; empty: ``text`` is for both.
+    #: The same for the person, where ``text`` instructs the model: the call was not made, or is in doubt.
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
+    #: What was found, one by one.
+    found: tuple[Found, ...] = ()
 
 
 class ApprovalRequested(_Stamped):
@@ -261,6 +279,8 @@ class TurnCancelled(_Stamped):
 
     kind: ClassVar[Literal["turn_cancelled"]] = "turn_cancelled"
     effects: Effects | None = None
+    usage: Usage = Usage()
+    milliseconds: float = 0.0
 
 
 class TurnPaused(_Stamped):
@@ -290,6 +310,7 @@ Event: TypeAlias = (
     | DelegationStarted
     | DelegationFinished
     | ToolCalled
+    | OutputStreamed
     | ToolFinished
     | ApprovalRequested
     | ApprovalDecided
@@ -301,6 +322,8 @@ Event: TypeAlias = (
 )
 EVENTS: tuple[type[Event], ...] = get_args(Event)
 END_OF_TURN = (TurnFinished, TurnFailed, TurnCancelled, TurnPaused)
+#: Pieces of a text that another event holds whole, as soon as it is complete.
+PIECES = (TextStreamed, OutputStreamed)
 
 
 def event_fields(event: type[Event]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sestet.core.message import Found
 from sestet.core.record import Record
 from sestet.core.schema import JsonValue
 
@@ -80,6 +81,15 @@ class Labelled(NamedTuple):
     label: Label
     #: The sources of the passages in ``value``, as an answer may cite them.
     citations: tuple[str, ...] = ()
+    #: What was found, one by one, where ``value`` is a text about it.
+    found: tuple[Found, ...] = ()
+
+
+class Findings(NamedTuple):
+    """A result with what was found, one by one. Its label is the one that the tool's ``reads`` declare."""
+
+    value: JsonValue
+    found: tuple[Found, ...]
 
 
 def stored_label(source: str, labels: Iterable[Label]) -> Label:

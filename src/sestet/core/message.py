@@ -24,6 +24,13 @@ class UserMessage(NamedTuple):
     """The words an agent has to act on: the person's, or the request of a delegation."""
 
     text: str
+    #: The person's local time at the beginning of the turn; empty: unknown.
+    said_at: str = ""
+
+    @property
+    def dated(self) -> str:
+        """The text as a model reads it, after its time."""
+        return f"[Sent {self.said_at}]\n{self.text}" if self.said_at else self.text
 
 
 class AssistantMessage(NamedTuple):
@@ -31,6 +38,15 @@ class AssistantMessage(NamedTuple):
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+
+
+class Found(NamedTuple):
+    """One thing that a tool found, such as a file or a memory, apart from the text of its result."""
+
+    #: The name to use in a later call: a path, an id such as m3, the title of an entry.
+    name: str
+    #: What it says; for a file in a folder, its size.
+    text: str = ""
 
 
 class ToolMessage(NamedTuple):
@@ -44,6 +60,8 @@ class ToolMessage(NamedTuple):
     for_person: str = ""
     #: The sources of the passages in ``text``, as an answer may cite them.
     citations: tuple[str, ...] = ()
+    #: What was found, for models that cannot read it out of ``text``.
+    found: tuple[Found, ...] = ()
 
 
 class MemoryMessage(NamedTuple):

@@ -1,6 +1,7 @@
 """A tool as a value, and the decorator that makes one from a typed, documented async function."""
 
 import inspect
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,9 +20,9 @@ from typing import (
 )
 
 from sestet.core.errors import DefinitionError
-from sestet.core.label import CLEAN, Label, Labelled, Origin
+from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
 from sestet.core.preview import Changes
-from sestet.core.record import Record, convert, field, replace
+from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
     JsonValue,
@@ -43,9 +44,11 @@ _Result = TypeVar("_Result")
 #: A fixed result may carry as much as one 64-bit number.
 _MOST_BITS = 64
 _BITS_OF_A_FRACTION = 53
+#: A place for an argument in a text, such as ``{path}``.
+SLOT = re.compile(r"\{(\w+)\}")
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
-ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled"]]
+ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled | Findings"]]
 PreviewFunction: TypeAlias = Callable[..., Awaitable["Preview"]]
 
 
@@ -69,8 +72,10 @@ class Tool(Record):
     #: Requests with slots, as a person would say them: ``read the file {path}``.
     examples: tuple[str, ...] = ()
     risk: Risk = "dangerous"
-    #: Why a person should think before approving a call, as a clause: ``it deletes a memory for good``.
+    #: What is at stake in a call, as a clause: ``deleting a memory cannot be undone``.
     caution: str = ""
+    #: What a standing answer would let an agent do, as a verb with slots: ``send ANY text to {to}``.
+    standing: str = ""
     reads: tuple[Reads, ...] = ("untrusted", "private")
     effect: Effect = "money"
     #: The arguments that choose who receives something, or which file or thing is changed.
@@ -84,6 +89,12 @@ class Tool(Record):
     preview: PreviewFunction | None = None
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = None
+    #: Declares one call by its arguments, where calls differ: ``ls`` and ``rm -r`` are both commands.
+    rules: "Callable[..., CallRules] | None" = None
+    #: Why nobody can approve this call; empty: the person can.
+    blocked: str = ""
+    #: The owner's settings allow this call with these targets, whatever was read before.
+    owner_allows: bool = False
 
     def __post_init__(self) -> None:
         if problem := _problem_of(self):
@@ -106,8 +117,31 @@ class Tool(Record):
             function=_bound(self.function, given, wants_info),
             probe=_bound(self.probe, given, wants_info),
             preview=_bound(self.preview, given, wants_info),
+            rules=partial(self.rules, *given) if self.rules and given else self.rules,
             needs=(CallInfo,) if wants_info else (),
         )
+
+    def for_call(self, arguments: JsonObject) -> "Tool":
+        """The tool as one call declares it; for arguments that do not fit, its own declarations hold."""
+        if self.rules is None or find_problems(self.parameters, dict(arguments)):
+            return self
+        try:
+            return replace(self, **as_dict(self.rules(**arguments)))
+        except Exception as error:
+            # Rules that fail must not make a call harmless.
+            caution = f"the rules of the tool failed: {type(error).__name__}"
+            return replace(self, risk="dangerous", caution=caution, preview=None)
+
+
+class CallRules(Record):
+    """The declarations of one call, in the place of its tool's."""
+
+    risk: Risk
+    effect: Effect
+    recovery: Recovery
+    caution: str = ""
+    blocked: str = ""
+    owner_allows: bool = False
 
 
 def _problem_of(tool: Tool) -> str:
@@ -120,6 +154,9 @@ def _problem_of(tool: Tool) -> str:
     arguments = cast("JsonObject", tool.parameters.get("properties", {}))
     if isinstance(tool.targets, str) or not arguments.keys() >= set(tool.targets):
         return f"targets must be a tuple of names of its arguments, got {tool.targets!r}"
+    # A slot for an argument that a standing answer leaves open would promise a limit that there is not.
+    if not set(tool.targets or arguments) >= set(SLOT.findall(tool.standing)):
+        return f"the slots of standing must be among its targets, got {tool.standing!r}"
     if isinstance(tool.examples, str):
         return f"examples must be a tuple of texts, got {tool.examples!r}"
     if not is_of_type(tool.timeout, "number") or tool.timeout <= 0:
@@ -147,6 +184,8 @@ class CallInfo(Record):
     words: str = ""
     #: The mark that the preview of this call found; empty without a preview.
     basis: str = ""
+    #: Shows a piece of the result to the person while the tool is still running.
+    report: Callable[[str], None] = lambda _: None
 
     @property
     def key(self) -> str:
@@ -179,6 +218,7 @@ class Declared(TypedDict, total=False):
     examples: tuple[str, ...]
     risk: Risk
     caution: str
+    standing: str
     reads: tuple[Reads, ...]
     effect: Effect
     targets: tuple[str, ...]
@@ -188,6 +228,7 @@ class Declared(TypedDict, total=False):
     probe: ToolFunction | None
     preview: PreviewFunction | None
     fixed_result: JsonObject | None
+    rules: "Callable[..., CallRules] | None"
 
 
 @overload

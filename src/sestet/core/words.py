@@ -1,6 +1,7 @@
-"""English words as people write and read them: common words, stems, dates."""
+"""English words as people write and read them: common words, stems, dates, durations, amounts."""
 
 import time
+from datetime import datetime
 
 #: Words that say nothing about the subject of a text.
 COMMON_WORDS = frozenset(
@@ -15,6 +16,8 @@ _SUFFIXES = ("'s", "ies", "ing", "ed", "es", "s")
 #: Cut after the suffix, so that "note" and "noted", "story" and "stories", "cookie" and "cookies" are equal.
 _LAST_LETTERS = ("ie", "e", "y")
 _SHORTEST_STEM = 3
+_MINUTE = 60
+_UNITS = ((86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"), (1, "second"))
 
 
 def stem(word: str) -> str:
@@ -30,6 +33,40 @@ def _cut(word: str, endings: tuple[str, ...]) -> str:
     return word
 
 
+def duration(seconds: float) -> str:
+    """``1 hour``, ``2 minutes 30 seconds``, ``0.5 seconds``: the two largest units."""
+    if seconds < _MINUTE:
+        return f"{seconds:.3g} second{'' if seconds == 1 else 's'}"
+    left, parts = round(seconds), list[str]()
+    for unit, name in _UNITS:
+        number, left = divmod(left, unit)
+        if number:
+            parts.append(f"{number:,} {name}{'' if number == 1 else 's'}")
+        # Nobody needs the seconds of an hour, or the minutes of a day.
+        if len(parts) == 2 or (parts and left < unit / 60):
+            break
+    return " ".join(parts)
+
+
+def money(dollars: float, digits: int = 4) -> str:
+    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
+    if 0 < dollars < 0.5 / 10**digits:
+        return f"<${10**-digits:.{digits}f}"
+    return f"${dollars:,.{digits}f}"
+
+
 def day(timestamp: float) -> str:
     """The local date of a moment, such as 2026-05-31."""
     return time.strftime("%Y-%m-%d", time.localtime(timestamp))
+
+
+def local_now() -> datetime:
+    """The present moment in the person's time zone."""
+    return datetime.now().astimezone()
+
+
+def moment(at: datetime) -> str:
+    """A moment to the minute with its zone, such as Sunday, 31 May 2026, 14:05 CEST (UTC+02:00)."""
+    at = at if at.tzinfo else at.astimezone()
+    offset = at.strftime("%z")
+    return f"{at:%A}, {at.day} {at:%B %Y, %H:%M %Z} (UTC{offset[:3]}:{offset[3:5]})"

@@ -4,7 +4,7 @@ from itertools import chain
 from pathlib import Path
 
 from sestet.core.masking import mask_addresses
-from sestet.doctor import assistant, database, machine, servers
+from sestet.doctor import assistant, database, machine, sandbox, servers
 from sestet.doctor.check import Check, Status
 
 __all__ = ["Check", "Status", "examine"]
@@ -22,6 +22,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         machine.check_sqlite(),
         *about_data,
         *about_settings,
+        *(await sandbox.check_sandbox(settings, file) if settings else ()),
         *([assistant.check_web_search(settings)] if settings else ()),
         *(await assistant.check_assistant(settings) if settings else ()),
         *(await servers.check_servers(settings, probe=probe) if settings else ()),
@@ -30,6 +31,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *(database.check_graph(settings) if settings and is_readable else ()),
         *(database.check_memory(settings) if settings and is_readable else ()),
         assistant.check_router(),
+        machine.describe_telemetry(),
         *machine.check_extras(),
     ]
     # The settings and the assistant both report a workspace that is ignored.
@@ -49,5 +51,11 @@ def _check_data() -> tuple[list[Check], bool]:
     stored = database.check_database()
     if stored.status == "warning":
         return [directory, stored], False
-    more = (database.check_locks, database.check_turns, database.check_forgetting, database.check_library)
+    more = (
+        database.check_copies,
+        database.check_locks,
+        database.check_turns,
+        database.check_forgetting,
+        database.check_library,
+    )
     return [directory, stored, *chain.from_iterable(check() for check in more)], True

@@ -11,6 +11,7 @@ from sestet.config import Settings, load_settings
 from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, EmbeddingError, PersonError
 from sestet.core.masking import mask_address
+from sestet.core.pages import page
 from sestet.core.tool import Tool
 from sestet.doctor.check import Check, read_database
 from sestet.models.offline import OfflineModel
@@ -26,7 +27,7 @@ _PLUGINS = "plug-ins"
 _WORKSPACE = "workspace"
 _NO_PLUGINS = "'sestet agents new NAME' and 'sestet tools new NAME' begin one"
 _FULL_ROUTER = "for the full one: pip install '.[router]' in the clone"
-_OFFLINE = "'sestet setup' finds a real one; see docs/models.md"
+_OFFLINE = f"'sestet setup' finds a real one; see {page('models')}"
 
 
 def check_settings(file: Path | None) -> tuple[list[Check], Settings | None]:

@@ -8,7 +8,9 @@ from pathlib import Path
 from sestet.config import Settings, data_directory
 from sestet.core.errors import BusyError, StorageError
 from sestet.doctor.check import PATIENCE, Check, read_database
+from sestet.services.files import human_size
 from sestet.services.forgetting import UNWIPED
+from sestet.storage.copying import COPY_NAMES
 from sestet.storage.damage import find_damage
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.documents import DocumentStore
@@ -65,7 +67,7 @@ def _locked(error: BusyError) -> Check:
 
 def _broken(path: Path, error: BaseException) -> Check:
     way_out = (
-        "close Sestet and keep a copy of the file; then put your last backup in its place, or move it "
+        "'sestet restore FILE' brings your last backup back; without one, keep a copy of the file, move it "
         "away and start afresh; 'sestet memory export' may still save your memories"
     )
     if _is_refused(error):
@@ -98,6 +100,18 @@ def check_locks() -> list[Check]:
 
 def _is_full(directory: Path) -> bool:
     return shutil.disk_usage(directory).free < _ROOM_TO_OPEN
+
+
+def check_copies() -> list[Check]:
+    """Copies beside the database: they hold also what was forgotten since."""
+    directory = (data_directory() / FILE_NAME).resolve().parent
+    copies = sorted(path for pattern in COPY_NAMES for path in directory.glob(pattern))
+    if not copies:
+        return []
+    names = f"{copies[0].name}{f' and {len(copies) - 1} more' if len(copies) > 1 else ''}"
+    size = human_size(sum(path.stat().st_size for path in copies))
+    way_out = "a copy also holds what you have forgotten since; remove it when you do not need it"
+    return [Check("copies", "ok", f"{names} in {directory}, {size}", way_out)]
 
 
 def check_turns() -> list[Check]:

@@ -11,9 +11,11 @@ from sestet.core.errors import ModelError, PersonError
 from sestet.core.masking import mask_address
 from sestet.core.message import UserMessage
 from sestet.core.model import ModelReply, ModelRequest
+from sestet.core.pages import page
 from sestet.core.record import replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Tool
+from sestet.core.words import duration
 from sestet.doctor.check import Check
 from sestet.models.choice import named_models
 from sestet.models.servers import (
@@ -28,6 +30,7 @@ from sestet.models.servers import (
 from sestet.models.vendor import VendorModel
 
 _SERVER, _CONTEXT, _TOOLS, _PRICE = "model server", "model context", "tool calls", "price limit"
+_EXPLAINED = f"{page('models')} explains each failure"
 #: A model may have to be loaded first.
 _PATIENCE = 120.0
 _QUOTED = 80
@@ -85,11 +88,11 @@ async def _check_price(model: VendorModel, limits: str) -> Check:
         known = await asyncio.to_thread(model.has_price)
         await model.close()
     except ModelError as error:
-        return Check(_PRICE, "problem", str(error), "docs/models.md explains each failure")
+        return Check(_PRICE, "problem", str(error), _EXPLAINED)
     if known:
         return Check(_PRICE, "ok", f"the price of {model.name} is known, so it counts towards {limits}")
     detail = f"the price of {model.name} is unknown, so its calls do not count towards {limits}"
-    way_out = "set its price (docs/limit-your-spending.md), or limits.tokens, which holds for every model"
+    way_out = f"set its price ({page('limit-your-spending')}), or limits.tokens, which holds for every model"
     return Check(_PRICE, "warning", detail, way_out)
 
 
@@ -139,10 +142,10 @@ async def _check_tools(settings: Settings, provider: str, model: str, server: Se
     try:
         reply = await _ask(settings)
     except TimeoutError:
-        detail = f"{name} did not answer within {_PATIENCE:g} seconds"
+        detail = f"{name} did not answer within {duration(_PATIENCE)}"
         return Check(_TOOLS, "problem", detail, "take a smaller model, or ask again once it is loaded")
     except (ModelError, PersonError) as error:
-        return Check(_TOOLS, "problem", str(error), "docs/models.md explains each failure")
+        return Check(_TOOLS, "problem", str(error), _EXPLAINED)
     if any(call.name == _CLOCK.name for call in reply.calls):
         return Check(_TOOLS, "ok", f"{name} calls tools")
     said = " ".join(reply.text.split())[:_QUOTED]

@@ -12,6 +12,7 @@ from sestet.config import Settings
 from sestet.config.vendors import OFFLINE
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError
+from sestet.core.offer import fit_to_tools, named_tools
 from sestet.core.record import replace
 from sestet.core.tool import Tool
 from sestet.evals.runs import Subject
@@ -86,6 +87,6 @@ def trial_tree(settings: Settings, specs: Sequence[AgentSpec], tools: Sequence[T
         system_prompt=settings.agent.system_prompt,
         max_delegation_rounds=settings.agent.max_delegation_rounds,
         prompt_profile=prompt_profile(settings),
-        specs=[replace(spec, always_include=True) for spec in specs],
+        specs=[replace(fit_to_tools(spec, named_tools(spec)), always_include=True) for spec in specs],
     )
     return build_agent_tree(config)

@@ -11,6 +11,7 @@ from sestet.config.vendors import LOCAL, OFFLINE
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
+from sestet.core.offer import fit_to_tools
 from sestet.core.schema import suggest
 from sestet.models.fallback import FallbackModel
 from sestet.models.files.catalogue import catalogue, model_file
@@ -130,7 +131,11 @@ class Models:
     def _small(self, model: Model) -> Model:
         from sestet.models.small.model import SmallModel
 
-        return SmallModel(model, self._specs, self._possible_owners)
+        # Its prompt shows the examples: leave out those whose tools are not there.
+        specs = [
+            fit_to_tools(spec, (tool.name for tool in self._tools.get(spec.name, ()))) for spec in self._specs
+        ]
+        return SmallModel(model, specs, self._possible_owners)
 
     def _possible_owners(self, request: str) -> Collection[str]:
         scores = self.router.route(request).scores

@@ -10,7 +10,7 @@ from sestet.config.vendors import ProviderType
 from sestet.core.errors import ModelError
 from sestet.core.masking import mask_addresses
 from sestet.models.provider import Endpoint
-from sestet.models.servers import Members, is_own, items, member
+from sestet.models.servers import Members, items, member, reach_question
 
 _SECONDS = 15.0
 _CONNECT_SECONDS = 5.0
@@ -92,7 +92,7 @@ def _get(endpoint: Endpoint, address: str, headers: Mapping[str, str]) -> tuple[
     except httpx2.TimeoutException:
         raise ModelError(f"{endpoint.server} did not answer in time", "timeout") from None
     except httpx2.TransportError:
-        ask = "is it running?" if is_own(endpoint.base_url) else "are you online, and is the address right?"
+        ask = reach_question(endpoint.base_url)
         raise ModelError(f"{endpoint.server} cannot be reached: {ask}", "transient") from None
     except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, ValueError) as error:
         told = endpoint.without_secrets(mask_addresses(str(error)))

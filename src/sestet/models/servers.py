@@ -332,6 +332,11 @@ def usual_kind(address: str) -> ServerKind:
     return next((kind for kind in KINDS if kind.port == port), OTHER)
 
 
+def reach_question(address: str) -> str:
+    """What to ask the person when nothing answers at an address."""
+    return "is it running?" if is_own(address) else "are you online?"
+
+
 def is_own(address: str) -> bool:
     """Whether an address is on this machine or in its local network, where a call costs no money."""
     host = urlsplit(address).hostname or "." if is_address(address) else "."

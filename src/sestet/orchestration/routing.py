@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sestet.core.agent import Agent, AgentSpec
+from sestet.core.offer import entries_of
 from sestet.core.tool import Tool
 
 DEFAULT_ROUNDS = 5
@@ -77,8 +78,8 @@ def render_entry(agent: Agent, spec: AgentSpec | None, names: Sequence[str]) -> 
 
 def _plaque(spec: AgentSpec, names: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield "Keywords", ", ".join(spec.keywords)
-    yield "Accepts", spec.accepts
-    yield "Returns", spec.returns
+    yield "Accepts", "; ".join(entries_of(spec.accepts))
+    yield "Returns", "; ".join(entries_of(spec.returns))
     yield "Cannot", "; ".join(spec.cannot)
     yield "Examples", "; ".join(f"“{example}”" for example in spec.examples)
     others = ((name, when) for name, when in spec.not_for.items() if name in names)

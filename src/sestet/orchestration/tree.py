@@ -15,6 +15,7 @@ from sestet.core.agent import (
 )
 from sestet.core.errors import AdaptError, DefinitionError
 from sestet.core.model import Model
+from sestet.core.offer import fit_to_tools
 from sestet.core.record import Record
 from sestet.core.tool import Tool
 from sestet.orchestration.capability import describe_capabilities, phrases_of
@@ -62,6 +63,8 @@ def build_tree(
     _require_names("tool", (tool.name for tool in config.tools))
     _require_names("agent", (spec.name for spec in specs))
     buckets = partition(config.tools, in_match_order(specs, match_order))
+    # From here on nobody reads of an ability whose tool is not there.
+    specs = [fit_to_tools(spec, (tool.name for tool in buckets[spec.name])) for spec in specs]
     local = [
         _build_specialist(spec, buckets[spec.name], config, specs, fragments)
         for spec in specs

@@ -26,6 +26,7 @@ from google.protobuf.json_format import ParseError
 
 from sestet.config.settings import RemoteAgentSettings
 from sestet.core.errors import InDoubtError, ToolError
+from sestet.core.words import duration
 from sestet.remote.card import BROKEN_JSON, CARD_LIMIT, CardError, describe, fetch_card
 from sestet.remote.plain import one_line
 
@@ -90,7 +91,7 @@ class A2APeer:
             async with asyncio.timeout(self._seconds):
                 text = await self._ask(request)
         except TimeoutError:
-            late = f"the remote agent '{self.name}' took longer than {self._seconds:g} s"
+            late = f"the remote agent '{self.name}' took longer than {duration(self._seconds)}"
             raise InDoubtError(late) from None
         except _BROKEN as error:
             kind = InDoubtError if _was_sent(error) else ToolError
@@ -185,7 +186,7 @@ async def _connect(
             card = await fetch_card(connection, entry.url)
         return A2APeer.connect(entry.name, card, trusted, answer_seconds)
     except TimeoutError:
-        return f"it did not answer within {seconds:g} s"
+        return f"it did not answer within {duration(seconds)}"
     except CardError as error:
         return str(error)
 

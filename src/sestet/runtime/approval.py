@@ -10,7 +10,7 @@ from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
-from sestet.runtime.turn import ToolStep
+from sestet.runtime.tool_step import ToolStep
 from sestet.storage.approvals import ApprovalStore, Basis, Question
 
 

@@ -10,11 +10,12 @@ from sestet.core.message import ToolCall
 from sestet.core.record import Record, replace
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
-from sestet.runtime.approval import Gatekeeper
+from sestet.runtime.approval import Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
-from sestet.runtime.turn import AgentRun, Outcome, ToolStep
+from sestet.runtime.tool_step import ToolStep
+from sestet.runtime.turn import AgentRun, Outcome
 
 REJECT_TOOL = Tool(
     REJECT_TASK,
@@ -37,6 +38,7 @@ REMOTE_SINK = Tool(
     effect="external",
     targets=("agent_name",),
     caution="the request would go to another machine",
+    standing="send ANY request to {agent_name}, on another machine,",
 )
 
 
@@ -136,12 +138,12 @@ def _refusal(file: str, /, **values: str) -> Refusal:
     return Refusal(say(file, **values), tell(file, **values))
 
 
-def findings(root: str, refusal: Refusal, results: Sequence[Outcome]) -> Outcome:
+def findings(root: str, end: Refusal, results: Sequence[Outcome]) -> Outcome:
     """The end of a turn whose orchestrator does not answer: code tells what its specialists found."""
-    why = refusal.for_person.rstrip(".")
+    why = end.for_person.rstrip(".")
     found = [f"From {result.author}:\n\n{result.text}" for result in results if result.kind == "ok"]
     if not found:
-        return Outcome(refusal.outcome, root, cause=why)
+        return Outcome(end.outcome, root, cause=why)
     head = f"This turn ended before an answer was written: {why}. This is what the specialists found."
     without = ", ".join(f"{result.author} ({result.kind})" for result in results if result.kind != "ok")
     parts = [head, *found, f"No result from {without}."] if without else [head, *found]
@@ -184,11 +186,15 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     step = ToolStep(parent, sink, transfer.call)
     clearance = await gatekeeper.clear(step)
     if clearance.decision != "go":
-        kind = "paused" if clearance.decision == "wait" else "failed"
-        return Outcome(kind, agent.name, cause=clearance.text)
+        waits = clearance.decision == "wait"
+        kind = "paused" if waits else "failed"
+        return Outcome(
+            kind, agent.name, cause=clearance.text, for_person=clearance.for_person, denied=not waits
+        )
     # The remote agent may act on the request, so an intent is written, as before any effect.
     if not await gatekeeper.start(step._replace(run=run), clearance):
-        return Outcome("failed", agent.name, cause=say("nobody_answered", tool=sink.name))
+        late = refusal("nobody_answered", tool=sink.name)
+        return Outcome("failed", agent.name, cause=late.text, for_person=late.for_person, denied=True)
     await settle_intent(run, transfer.call)
     run.label |= remote_label(agent.name)
     try:

@@ -54,6 +54,11 @@ _MOST_NAMED, _LONGEST_NAMED = 3, 100
 #: The kinds of target that only receive something, or are said.
 _RECEIVERS = ("email", "url", "host", "phone", "channel", "name", "account", "text")
 _LEAVES = "private content would leave this machine"
+#: The reason for a tool that does not say what is at stake.
+_RISKS = {
+    "guarded": "its author wants you to approve each call",
+    "dangerous": "its author declares it dangerous, or declares no risk",
+}
 
 
 def judge(
@@ -61,11 +66,15 @@ def judge(
 ) -> Verdict:
     """Decide about one call by what the agent has read and what the person has written."""
     if any(_blocks(pattern, tool.name) for pattern in policy.blocked):
-        return Verdict("block", f"'{tool.name}' is forbidden by the owner's policy", why="policy")
+        return Verdict("block", "the setting 'policy.block' forbids it", why="policy")
+    if tool.blocked:
+        return Verdict("block", tool.blocked, why="policy")
     strange = ""
     if tool.effect in ("local", "external", "money") and (label.untrusted or label.private):
         targets = find_targets(tool, arguments)
-        strange = _strangers(tool, targets, user_words, policy) if label.untrusted else ""
+        strange = ""
+        if label.untrusted and not tool.owner_allows:
+            strange = _strangers(tool, targets, user_words, policy)
         leaves = (
             tool.effect == "external"
             and label.private
@@ -80,7 +89,7 @@ def judge(
         moves = tool.caution or "it moves money, or does not declare that it does not"
         return _ask("money", label, moves, strange)
     if tool.risk != "safe":
-        return _ask("risk", label, tool.caution or f"it is {tool.risk}")
+        return _ask("risk", label, tool.caution or _RISKS[tool.risk])
     if asks_every_time(tool, agent, policy):
         return _ask("small_model", label, "it changes something, and a small local model chose it")
     return ALLOW
@@ -111,7 +120,7 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
     if targets.too_many:
         return f"it has too many targets to check each, {read}"
     if targets.unknown:
-        return f"{_named(targets.unknown)}: does not say whom or what it is for, {read}"
+        return f"it does not say whom or what it is for ({_named(targets.unknown)}), {read}"
     # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
     from sestet.runtime.mentions import mentions_in
 
@@ -123,7 +132,8 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
         and not mentions.name(target.value, target.kind)
         and not (len(targets.known) <= _MOST_SCRATCH and _is_scratch(tool, target, policy))
     ]
-    return f"{_named([repr(_short(value)) for value in strange])}: not your words, {read}" if strange else ""
+    named = _named([repr(_short(value)) for value in strange])
+    return f"your message does not name {named} in full, {read}" if strange else ""
 
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:

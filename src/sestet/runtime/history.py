@@ -149,7 +149,7 @@ def past_turn(events: list[Event]) -> PastTurn:
     requests: dict[str, DelegationStarted] = {}
     for event in shown:
         if isinstance(event, TurnStarted):
-            messages.append(UserMessage(event.text))
+            messages.append(UserMessage(event.text, event.said_at))
             user_words, label = (event.text, label) if event.mine else ("", label | PIPED)
         elif isinstance(event, DelegationStarted):
             requests[event.delegation_id] = event
@@ -162,7 +162,10 @@ def past_turn(events: list[Event]) -> PastTurn:
                 raise damaged(f"a delegation of the turn {event.stamp.turn_id} ends without a beginning")
             messages += _delegation(started, event)
     messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text))
-    return PastTurn(tuple(messages), label, sum(len(message.text) for message in messages), user_words)
+    size = sum(
+        len(message.dated if isinstance(message, UserMessage) else message.text) for message in messages
+    )
+    return PastTurn(tuple(messages), label, size, user_words)
 
 
 def _delegation(started: DelegationStarted, finished: DelegationFinished) -> list[Message]:
@@ -171,7 +174,7 @@ def _delegation(started: DelegationStarted, finished: DelegationFinished) -> lis
     text = finished.text or f"{finished.outcome}: {finished.cause}"
     return [
         AssistantMessage("", (ToolCall(TRANSFER, arguments, call_id),)),
-        ToolMessage(call_id, TRANSFER, text, failed=finished.outcome != "ok"),
+        ToolMessage(call_id, TRANSFER, text, failed=finished.outcome != "ok", found=finished.found),
     ]
 
 

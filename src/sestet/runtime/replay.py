@@ -36,6 +36,7 @@ class Replay:
     def __init__(self) -> None:
         self.text = ""
         self.mine = True
+        self.said_at = ""
         #: The label that the turn started with.
         self.label = CLEAN
         self.recalled: MemoryRecalled | None = None
@@ -108,6 +109,7 @@ def replay(events: Iterable[Event]) -> Replay:
         match event:
             case TurnStarted():
                 found.text, found.mine, found.label = event.text, event.mine, event.label
+                found.said_at = event.said_at
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

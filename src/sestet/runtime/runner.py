@@ -6,6 +6,7 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
+from datetime import datetime
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
@@ -19,6 +20,7 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.record import Record
+from sestet.core.words import duration, local_now, moment
 from sestet.runtime.doubt import abandon
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
@@ -43,6 +45,8 @@ class Hooks(Record):
     recall: Callable[[str], Recollection | None] = lambda text: None
     #: Chooses the first delegation without a model when it is sure; None: a model always chooses.
     fast_route: FastRoute | None = None
+    #: The present moment in the person's time zone, which each agent is told.
+    clock: Callable[[], datetime] = local_now
     #: Called with the session id after a turn's last event was delivered.
     after_turn: Callable[[str], None] = lambda session_id: None
 
@@ -72,11 +76,18 @@ class Runner:
         self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
     ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end."""
-        require_usable(session_id, text)
+        require_usable(self._journal, session_id, text)
         text = whole(text)
         return self._follow(
             session_id,
-            lambda: TurnPlan(session_id, self._journal.next_number(session_id), text, can_ask, mine=mine),
+            lambda: TurnPlan(
+                session_id,
+                self._journal.next_number(session_id),
+                text,
+                can_ask,
+                mine=mine,
+                said_at=moment(self._hooks.clock()),
+            ),
         )
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
@@ -87,7 +98,7 @@ class Runner:
     def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         self._require_open(row.id)
         past = replay(self._journal.events_of(row.id))
-        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past, past.mine)
+        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past, past.mine, past.said_at)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
@@ -95,7 +106,8 @@ class Runner:
             turn = Turn(plan(), self._journal, self._limits)
             past = self._history.before(session_id, turn.number)
             stamp = turn.stamp("user")
-            started = TurnStarted(stamp, turn.text, self._first_label(turn, past), mine=turn.mine)
+            label = self._first_label(turn, past)
+            started = TurnStarted(stamp, turn.text, label, mine=turn.mine, said_at=turn.said_at)
             turn.record(TurnResumed(stamp) if turn.resumed else started)
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
@@ -167,7 +179,7 @@ class Runner:
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = end_of(turn, root, outcome, run.label)
         except TimeoutError:
-            cause = f"this took longer than the limit of {turn.limits.seconds:g} seconds"
+            cause = f"this took longer than the limit of {duration(turn.limits.seconds)}"
             end = failed(turn, root, "timeout", cause, run.label if run else CLEAN)
         except asyncio.CancelledError:
             end = cancelled(turn)
@@ -202,7 +214,7 @@ class Runner:
         label = self._first_label(turn, past)
         if recalled:
             label |= recalled.label
-        messages = [*past.messages, *memory, UserMessage(turn.text)]
+        messages = [*past.messages, *memory, UserMessage(turn.text, turn.said_at)]
         return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
 
     def _first_label(self, turn: Turn, past: Conversation) -> Label:

@@ -10,9 +10,10 @@ from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted
 from sestet.core.label import card_label, error_label
-from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from sestet.core.message import AssistantMessage, Found, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
+from sestet.core.words import duration
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import (
     Refusal,
@@ -177,13 +178,19 @@ class Steps:
             return outcomes[0]
         for transfer, outcome in zip(transfers, outcomes, strict=True):
             text = result_for_orchestrator(outcome, transfer.agent.name)
-            run.messages.append(ToolMessage(transfer.call.id, TRANSFER, text, failed=outcome.kind != "ok"))
+            run.messages.append(
+                ToolMessage(
+                    transfer.call.id, TRANSFER, text, failed=outcome.kind != "ok", found=outcome.found
+                )
+            )
         return None
 
     async def _run_delegations(self, parent: AgentRun, transfers: list[Transfer]) -> list[Outcome]:
         turn = parent.turn
         runs = [
-            AgentRun(turn, each.agent, [UserMessage(each.request)], f"d{each.number}", parent.label)
+            AgentRun(
+                turn, each.agent, [UserMessage(each.request, turn.said_at)], f"d{each.number}", parent.label
+            )
             for each in transfers
         ]
         for transfer, run in zip(transfers, runs, strict=True):
@@ -214,7 +221,7 @@ class Steps:
         if (past := turn.replay.results.get(run.delegation_id)) is not None:
             run.label |= past.label
             turn.count_past(run.delegation_id)
-            return _returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause))
+            return _returned(turn, Outcome(past.outcome, agent.name, past.text, past.cause, found=past.found))
         # This stands when the whole turn is stopped; it is recorded before the turn's own end.
         outcome = Outcome("cancelled", agent.name, cause="the turn was stopped", ended_with_turn=True)
         # Registered by the running task: a task that is cancelled before its first step records nothing.
@@ -227,7 +234,7 @@ class Steps:
         finally:
             del turn.delegations[run.delegation_id]
             if turn.error is None:
-                outcome = _with_doubts(run, outcome)
+                outcome = _with_doubts(run, outcome)._replace(found=_found(run))
                 turn.record(_finished(run, outcome, (time.monotonic() - started) * 1000))
         return _returned(turn, outcome)
 
@@ -247,7 +254,7 @@ class Steps:
                     return await ask_remote(parent, run, transfer, self._gatekeeper)
                 return await self.work(run)
         except TimeoutError:
-            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {limit:g} seconds")
+            return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {duration(limit)}")
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if run.delegation_id not in turn.stopped or task is None:
@@ -261,15 +268,22 @@ def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:
     if outcome.kind == "paused":
         return outcome
     doubts = give_up(run.turn, outcome.cause, run.delegation_id)
-    return outcome._replace(cause=f"{outcome.cause.rstrip('.')}. {doubts}") if doubts else outcome
+    if not doubts:
+        return outcome
+    # The person is told of each doubt apart from this.
+    cause = f"{outcome.cause.rstrip('.')}. {doubts}"
+    return outcome._replace(cause=cause, for_person=outcome.for_person or outcome.cause)
 
 
 def _finished(run: AgentRun, outcome: Outcome, milliseconds: float) -> DelegationFinished:
-    kind, _, text, cause, ended_with_turn = outcome
-    name = run.agent.name
-    return DelegationFinished(
-        run.stamp(), name, kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn
-    )
+    kind, _, text, cause, ended_with_turn, for_person, denied, found = outcome
+    facts = (kind, text, cause, run.usage, milliseconds, run.label, ended_with_turn, for_person, denied)
+    return DelegationFinished(run.stamp(), run.agent.name, *facts, found)
+
+
+def _found(run: AgentRun) -> tuple[Found, ...]:
+    results = (message for message in run.messages if isinstance(message, ToolMessage))
+    return tuple(dict.fromkeys(found for result in results for found in result.found))
 
 
 def _returned(turn: Turn, outcome: Outcome) -> Outcome:

@@ -10,14 +10,17 @@ from typing import Literal, NamedTuple, TypeAlias
 from sestet.core.effects import can_be_in_doubt
 from sestet.core.errors import BusyError, InDoubtError, ToolError, told
 from sestet.core.event import ToolFinished
-from sestet.core.label import CLEAN, Label, Labelled, error_label
-from sestet.core.message import ToolCall, ToolMessage, whole
+from sestet.core.label import CLEAN, Findings, Label, Labelled, error_label
+from sestet.core.message import Found, ToolCall, ToolMessage, whole
 from sestet.core.record import as_dict, convert, replace
 from sestet.core.schema import JsonValue, find_problems
 from sestet.core.tool import CallInfo, Preview, Tool, ToolFunction
+from sestet.core.words import duration
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
-from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
+from sestet.runtime.tool_output import OutputStream
+from sestet.runtime.tool_step import ToolStep
+from sestet.runtime.turn import AgentRun, is_stopped_by
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait
 
@@ -38,6 +41,7 @@ class ToolResult(NamedTuple):
     citations: tuple[str, ...] = ()
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
+    found: tuple[Found, ...] = ()
     #: The tool returned None.
     is_none: bool = False
 
@@ -77,10 +81,11 @@ class ToolCalls:
     async def answer(self, run: AgentRun, call: ToolCall) -> ToolAnswer:
         """Answer one call of an agent, whatever happens."""
         tool = next((tool for tool in run.agent.tools or () if tool.name == call.name), None)
-        result = await self._answer(ToolStep(run, tool or Tool(call.name), call))
+        declared = (tool or Tool(call.name)).for_call(call.arguments)
+        result = await self._answer(ToolStep(run, declared, call))
         if result is None:
             return ToolAnswer(None)
-        failed, texts = result.outcome != "ok", (result.for_person, result.citations)
+        failed, texts = result.outcome != "ok", (result.for_person, result.citations, result.found)
         return ToolAnswer(ToolMessage(call.id, call.name, result.text, failed, *texts), result.mistake)
 
     async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -151,10 +156,10 @@ async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
 async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     result = await proceed(step)
     if result is not None:
-        run, (outcome, text, milliseconds, label, for_person, citations, mistake, _) = step.run, result
+        run, (outcome, text, milliseconds, label, for_person, citations, mistake, found, _) = step.run, result
         run.label |= label
         if step.call.id not in run.turn.replay.answers:
-            facts = (outcome, text, milliseconds, label, for_person, citations, mistake)
+            facts = (outcome, text, milliseconds, label, for_person, citations, mistake, found)
             event = ToolFinished(run.stamp(), step.call, *facts)
             run.turn.record(event, repeatable=step.tool.recovery == "pure")
         run.turn.open.pop(step.call.id, None)
@@ -186,8 +191,8 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
         return await proceed(step)
     # A refused call does not count against the tool's limit.
     step.run.turn.tool_calls[done.call.name] += done.outcome != "refused"
-    texts = (done.for_person, done.citations)
-    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *texts, done.mistake)
+    facts = (done.for_person, done.citations, done.mistake, done.found)
+    return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *facts)
 
 
 async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
@@ -237,23 +242,28 @@ async def _run_tool(step: ToolStep) -> ToolResult:
 async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     """Run the tool or its probe within its time limit; an exception becomes an error result."""
     run, tool, call, turn = step.run, step.tool, step.call, step.run.turn
-    basis = step.changes.basis if step.changes else ""
-    info = CallInfo(turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text, basis)
+    basis, printed = step.changes.basis if step.changes else "", OutputStream(step)
+    facts = (turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
+    info = CallInfo(*facts, basis, printed.report)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     task = asyncio.current_task()
     try:
         async with limit:
             value = await _call(step, function, info)
         citations: tuple[str, ...] = ()
+        found: tuple[Found, ...] = ()
         if isinstance(value, Labelled):
-            value, own_label, citations = value
+            value, own_label, citations, found = value
             # Checked here, inside the try: the journal could not read a label of wrong types again.
             label = convert(as_dict(own_label), Label)
+        elif isinstance(value, Findings):
+            value, found = value
         elif _is_fixed(tool, value):
             label = CLEAN
         citations = tuple(map(whole, citations))
+        found = tuple(Found(whole(one.name), whole(one.text)) for one in found)
         text, took = _as_text(value), _since(started)
-        return ToolResult("ok", text, took, label, citations=citations, is_none=value is None)
+        return ToolResult("ok", text, took, label, citations=citations, found=found, is_none=value is None)
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")
@@ -266,18 +276,19 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             raise
         if isinstance(error, TimeoutError) and limit.expired():
             if tool.recovery != "pure":
-                return _given_up(
-                    step, f"it took longer than {tool.timeout:g} seconds", _since(started), label
-                )
-            text = f"'{tool.name}' took longer than {tool.timeout:g} seconds and was stopped"
+                late = f"it took longer than {duration(tool.timeout)}"
+                return _given_up(step, late, _since(started), label)
+            text = f"'{tool.name}' took longer than {duration(tool.timeout)} and was stopped"
         else:
             _log.exception("the tool '%s' raised", tool.name)
             text = whole(f"'{tool.name}' failed: {told(error)}")
             label |= error_label(f"an error of {tool.name}")
         return ToolResult("error", text, _since(started), label)
+    finally:
+        printed.close()
 
 
-async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled:
+async def _call(step: ToolStep, function: ToolFunction, info: CallInfo) -> JsonValue | Labelled | Findings:
     """Call the function. One that may run twice waits while another process has locked the database."""
     tool, wait = step.tool, None
     while True:

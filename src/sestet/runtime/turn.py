@@ -11,19 +11,17 @@ from typing import NamedTuple, TypeVar
 from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
-from sestet.core.event import DollarLimit, Event, OutcomeKind, Stamp, TextStreamed, ToolCalled
+from sestet.core.event import PIECES, DollarLimit, Event, OutcomeKind, Stamp, ToolCalled
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import Message, ToolCall
+from sestet.core.message import Found, Message
 from sestet.core.model import Usage
-from sestet.core.preview import Changes
 from sestet.core.record import Record, as_dict
-from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
+from sestet.services.sessions import require_session_name
 from sestet.storage.journal import Journal
 from sestet.storage.lock_wait import LockWait, held_too_long
 
 EventT = TypeVar("EventT", bound=Event)
-_LONGEST_ID = 200
 
 
 class Limits(Record):
@@ -63,6 +61,12 @@ class Outcome(NamedTuple):
     cause: str = ""
     #: The turn was stopped, and this delegation with it: a resumed turn makes the delegation again.
     ended_with_turn: bool = False
+    #: The cause for the person, where ``cause`` instructs a model.
+    for_person: str = ""
+    #: A request to a remote agent was denied.
+    denied: bool = False
+    #: What the agent's tools found.
+    found: tuple[Found, ...] = ()
 
 
 class TurnPlan(Record):
@@ -78,15 +82,17 @@ class TurnPlan(Record):
     replay: Replay = NOTHING_DONE
     #: Whether the person wrote the text; if not, it is untrusted.
     mine: bool = True
+    #: The person's local time when the turn began.
+    said_at: str = ""
 
 
-def require_usable(session_id: str, text: str) -> None:
-    """Refuse an unusable session name and an empty message."""
-    if not session_id.isprintable() or not 0 < len(session_id) <= _LONGEST_ID:
-        raise PersonError(
-            f"a session's name has 1 to {_LONGEST_ID} printable characters, not {session_id[:50]!r}"
-        )
-    if not text.strip():
+def require_usable(journal: Journal, session_id: object, text: object) -> None:
+    """Refuse a value that is no text, a name that no session can have, and an empty message."""
+    for what, value in (("session id", session_id), ("message", text)):
+        if not isinstance(value, str):
+            raise TypeError(f"the {what} must be a text (str), not {type(value).__name__}")
+    require_session_name(journal, str(session_id))
+    if not str(text).strip():
         raise PersonError("the message is empty")
 
 
@@ -140,6 +146,7 @@ class Turn:
         self.resumed = bool(plan.id)
         self.replay = plan.replay
         self.mine = plan.mine
+        self.said_at = plan.said_at
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
         self.rounds = 0
@@ -210,7 +217,7 @@ class Turn:
         self._journal.stage(event, self, sync=sync)
         self._recorded += 1
         self._needed = self._needed if repeatable else self._recorded
-        if not isinstance(event, TextStreamed):
+        if not isinstance(event, PIECES):
             self.log.append(event)
 
     async def record_with(self, make: Callable[[], EventT], write: Callable[[EventT], bool]) -> EventT | None:
@@ -381,13 +388,3 @@ class AgentRun:
         """An id of our own, since servers repeat theirs; a replayed turn gives the same ids."""
         self.calls += 1
         return f"{self.delegation_id or 'd0'}c{self.calls}"
-
-
-class ToolStep(NamedTuple):
-    """One tool call on its way from the model to the tool: every check gets it."""
-
-    run: AgentRun
-    tool: Tool
-    call: ToolCall
-    #: What the call would change, if its tool can tell that.
-    changes: Changes | None = None

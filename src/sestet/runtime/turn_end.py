@@ -36,14 +36,14 @@ def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnF
     """The end of a turn without a reply, with a sentence for the person and the bare reason."""
     detail = detail.rstrip(".")
     give_up(turn, detail)
-    text = f"I could not answer: {detail}."
+    text = f"I could not answer: {detail}{'' if detail.endswith('?') else '.'}"
     used = (turn.usage, turn.milliseconds)
     return TurnFailed(turn.stamp(root), kind, text, label, detail, *used, _effects(turn))
 
 
 def cancelled(turn: Turn) -> TurnCancelled:
     give_up(turn, "the turn was stopped")
-    return TurnCancelled(turn.stamp("user"), _effects(turn))
+    return TurnCancelled(turn.stamp("user"), _effects(turn), turn.usage, turn.milliseconds)
 
 
 def _effects(turn: Turn) -> Effects | None:

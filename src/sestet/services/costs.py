@@ -8,9 +8,29 @@ from typing import Literal, TypeAlias
 from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.storage.journal import Journal
-from sestet.storage.spending import ALL_TIME, GROUPINGS, Grouping, Period, SpendingStore, Spent, SpentBy, Work
+from sestet.storage.spending import (
+    ALL_TIME,
+    GROUPINGS,
+    Grouping,
+    Period,
+    SpendingRow,
+    SpendingStore,
+    Spent,
+    SpentBy,
+    Work,
+)
 
-__all__ = ["ALL_TIME", "GROUPINGS", "Costs", "CostsReport", "CostsRow", "Grouping", "Period", "Spent"]
+__all__ = [
+    "ALL_TIME",
+    "GROUPINGS",
+    "Costs",
+    "CostsReport",
+    "CostsRow",
+    "Grouping",
+    "Period",
+    "SpendingRow",
+    "Spent",
+]
 
 #: What a row is about: something with a name, sessions that were deleted, or work between turns.
 RowKind: TypeAlias = Literal["named", "deleted", "background"]
@@ -63,6 +83,10 @@ class Costs:
             self._spending.total(period, background=True),
             tuple(self._spending.without_price(period)),
         )
+
+    def rows(self) -> list[SpendingRow]:
+        """Every sum that is kept."""
+        return self._spending.rows()
 
     def today(self) -> Spent:
         return self._spending.on_day(day(time.time()))

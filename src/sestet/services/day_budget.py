@@ -13,7 +13,8 @@ _NEAR = 0.8
 class DayBudget:
     """Counts every call on this database, of all processes and of the background work.
 
-    The sums are read before each call. A call that runs is never cut off, so a day may end one call above.
+    The sums are read before each call. A call that runs is never cut off, so a day may end above the limit by
+    as many calls as run at that moment.
     """
 
     def __init__(self, spending: SpendingStore, dollars: float) -> None:

@@ -17,6 +17,7 @@ from sestet.storage.graph import (
     TripleRow,
     UnknownPredicateError,
     node_key,
+    predicate_name,
 )
 from sestet.storage.traversal import Direction
 
@@ -32,6 +33,7 @@ __all__ = [
     "TripleRow",
     "Walk",
     "node_key",
+    "predicate_name",
 ]
 
 #: A person wrote it outside of any conversation.
@@ -101,12 +103,12 @@ class Facts:
         return self._graph.remove(subject, self.known_predicate(predicate), object_)
 
     def predicates(self) -> list[PredicateRow]:
-        """The named ones, the declared ones, and those that only old facts have."""
+        """The built-in ones, the declared ones, and those that only old facts have."""
         used, known = self._graph.used_predicates(), self.declared
         kinds = {
             **dict.fromkeys(used, "no longer declared"),
             **dict.fromkeys(known.declared, "declared"),
-            **dict.fromkeys(BUILT_IN_PREDICATES, "named"),
+            **dict.fromkeys(BUILT_IN_PREDICATES, "built in"),
         }
         names = (*known.names, *(name for name in used if name not in known.names))
         return [PredicateRow(name, kinds[name], used.get(name, 0)) for name in names]
@@ -116,7 +118,9 @@ class Facts:
         try:
             return self.declared.require(name, also)
         except UnknownPredicateError as error:
-            raise PersonError(str(error)) from error
+            command = "sestet graph predicates"
+            way_out = f"'{command}' lists the known ones, and '{command} --add {error.name}' adds this one"
+            raise PersonError(f"{error} {way_out}") from error
 
     def known_predicate(self, name: str) -> str:
         """The same for a predicate that is declared, or that some fact has."""
@@ -136,8 +140,11 @@ class Facts:
         """The facts that wait for a decision."""
         return self._extraction.store.open_proposals()
 
-    def decide(self, accept: Sequence[int], reject: Sequence[int]) -> None:
-        """Accept and reject proposals. Every number is checked before the first decision takes effect."""
+    def decide(self, accept: Sequence[int], reject: Sequence[int]) -> list[ProposalRow]:
+        """Accept and reject proposals, and return them with their new state.
+
+        Every number is checked before the first decision takes effect.
+        """
         store = self._extraction.store
         rows = {id: store.get(id) for id in (*accept, *reject)}
         for id, row in rows.items():
@@ -153,13 +160,19 @@ class Facts:
                 store.accept(row)
             elif row is not None:
                 store.reject(row)
+        return self._rows(rows)
 
-    def accept_declared(self) -> None:
-        """Accept every proposal whose predicate is declared."""
+    def accept_declared(self) -> list[ProposalRow]:
+        """Accept every proposal whose predicate is declared, and return them."""
         known = self.declared.names
-        for row in self.proposals():
-            if row.predicate in known:
-                self._extraction.store.accept(row)
+        rows = [row for row in self.proposals() if row.predicate in known]
+        for row in rows:
+            self._extraction.store.accept(row)
+        return self._rows(row.id for row in rows)
+
+    def _rows(self, ids: Iterable[int]) -> list[ProposalRow]:
+        found = (self._extraction.store.get(id) for id in ids)
+        return [row for row in found if row is not None]
 
     def _require_nodes(self, *nodes: str) -> None:
         for node in nodes:

@@ -8,8 +8,10 @@ from fnmatch import fnmatch
 from itertools import islice
 
 from sestet.core.record import Record
+from sestet.core.words import duration
 from sestet.services.own_files import Inode
 from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath
+from sestet.services.text_encoding import decode_text, is_binary
 
 #: Directories with generated files. A search enters them only if its path names them.
 SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
@@ -121,9 +123,9 @@ class FileSearch:
             return
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(_SEARCHED_BYTES)
-        if has_nul(data[:HEAD_BYTES]):
+        if is_binary(data[:HEAD_BYTES]):
             return
-        text = decode(data)
+        text = decode_text(data)
         # Most files have no match: one check of the whole text is far cheaper than one for each line.
         if self._needle not in text.casefold():
             return
@@ -141,12 +143,7 @@ class FileSearch:
         if self._seen > self._limits.files:
             raise _LimitHitError(f"{self._limits.files:,} files")
         if time.monotonic() >= self._deadline:
-            raise _LimitHitError(f"{self._limits.seconds:g} seconds")
-
-
-def has_nul(head: bytes) -> bool:
-    """Whether the beginning of a file shows that it is not UTF-8 text."""
-    return b"\0" in head
+            raise _LimitHitError(duration(self._limits.seconds))
 
 
 def allowed(entries: "Iterable[os.DirEntry[str]]", refused: frozenset[Inode]) -> "Iterator[os.DirEntry[str]]":
@@ -163,10 +160,6 @@ def allowed(entries: "Iterable[os.DirEntry[str]]", refused: frozenset[Inode]) ->
 
 def _by_name(entry: "os.DirEntry[str]") -> str:
     return entry.name
-
-
-def decode(data: bytes) -> str:
-    return data.decode("utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
 def _around(line: str, position: int) -> str:

@@ -4,24 +4,18 @@ import os
 import stat
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, Literal, TypeAlias
+from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record, replace
-from sestet.services.file_search import (
-    HEAD_BYTES,
-    FileLimits,
-    FileSearch,
-    Matches,
-    allowed,
-    decode,
-    has_nul,
-)
+from sestet.services.file_search import HEAD_BYTES, FileLimits, FileSearch, Matches, allowed
 from sestet.services.local_disk import is_on_local_disks
 from sestet.services.own_files import Inode, OwnFiles
 from sestet.services.safe_open import OpenedPath, open_below, quoted
+from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 from sestet.services.workspace import Workspace
 
 _MOST_SCANNED = 50_000
@@ -29,6 +23,9 @@ _MOST_SCANNED = 50_000
 _SMALL_ENTRIES = 100
 _SMALL_BYTES = 65_536
 _PIECE_BYTES = 65_536
+#: Encodings in which the byte of a line end is also a part of other characters.
+_WIDE = ("utf-16", "utf-32")
+_COPIED_BYTES = 50_000_000
 
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
 
@@ -140,12 +137,9 @@ class Files:
 
     def _read(self, path: str, opened: OpenedPath, start: int, lines: int) -> Excerpt:
         with open(opened.descriptor, "rb", closefd=False) as stream:
-            if has_nul(stream.read(HEAD_BYTES)):
-                size = human_size(opened.state.st_size)
-                raise ToolError(f"{quoted(path)} is not a text file: it holds {size} of binary data")
-            stream.seek(0)
-            self._skip_lines(opened.path, stream, start - 1)
-            return self._excerpt(opened, stream, start, lines)
+            text = _in_utf8(path, stream, opened.state.st_size)
+            self._skip_lines(opened.path, text.stream, start - 1)
+            return self._excerpt(opened.path, text, start, lines)
 
     def search(self, text: str, path: str = ".", glob: str = "*") -> Matches:
         """Find a text in file names and contents, in any case. Links are not followed."""
@@ -190,11 +184,12 @@ class Files:
         if count:
             stream.seek(-1, os.SEEK_CUR)
 
-    def _excerpt(self, opened: OpenedPath, stream: BinaryIO, start: int, lines: int) -> Excerpt:
+    def _excerpt(self, path: str, text: "_Text", start: int, lines: int) -> Excerpt:
+        stream, size = text
         taken: list[bytes] = []
         room, cut = self._limits.read_bytes, False
         while len(taken) < lines and room and (line := stream.readline(room)):
-            fits = line.endswith(b"\n") or stream.tell() >= opened.state.st_size
+            fits = line.endswith(b"\n") or stream.tell() >= size
             if not fits and taken:
                 # The next excerpt begins with this line.
                 stream.seek(-len(line), os.SEEK_CUR)
@@ -202,8 +197,9 @@ class Files:
             taken.append(line)
             room -= len(line)
             cut = not fits and self._drop_rest_of_line(stream)
-        left = max(0, opened.state.st_size - stream.tell())
-        return Excerpt(opened.path, decode(b"".join(taken)), start, start + max(0, len(taken) - 1), left, cut)
+        left = max(0, size - stream.tell())
+        shown = decode_text(b"".join(taken))
+        return Excerpt(path, shown, start, start + max(0, len(taken) - 1), left, cut)
 
     def _drop_rest_of_line(self, stream: BinaryIO) -> bool:
         """Skip to the next line; False if only the line end was left."""
@@ -213,6 +209,28 @@ class Files:
             if piece.endswith(b"\n"):
                 break
         return dropped > 0
+
+
+class _Text(NamedTuple):
+    """A text file in which a line ends with the byte of a line end."""
+
+    stream: BinaryIO
+    size: int
+
+
+def _in_utf8(path: str, stream: BinaryIO, size: int) -> _Text:
+    """The file itself, or a copy of it in UTF-8 if its characters have several bytes each."""
+    head = stream.read(HEAD_BYTES)
+    stream.seek(0)
+    if is_binary(head):
+        raise ToolError(f"{quoted(path)} is not a text file: it holds {human_size(size)} of binary data")
+    if encoding_by_mark(head) not in _WIDE:
+        return _Text(stream, size)
+    if size > _COPIED_BYTES:
+        most = human_size(_COPIED_BYTES)
+        raise ToolError(f"{quoted(path)} is in {encoding_by_mark(head)} and larger than {most}")
+    copy = decode_text(stream.read(_COPIED_BYTES)).encode("utf-8", "replace")
+    return _Text(BytesIO(copy), len(copy))
 
 
 def human_size(size: int) -> str:

@@ -68,9 +68,18 @@ class Library:
         return row
 
     def save(
-        self, key: str, content: str, category: Category, tags: Sequence[str], *, mine: bool = True
+        self,
+        key: str,
+        content: str,
+        category: Category | None = None,
+        tags: Sequence[str] | None = None,
+        *,
+        mine: bool = True,
     ) -> KnowledgeRow:
-        """Save an entry; the same key again makes a new version. Text that is not ``mine`` is untrusted."""
+        """Save an entry; the same key again makes a new version. Text that is not ``mine`` is untrusted.
+
+        A new version keeps its category and tags where they are None.
+        """
         origin = _BY_HAND if mine else _PIPED
         return self._knowledge.save(key, content, category, origin, tags)
 

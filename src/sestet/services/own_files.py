@@ -15,6 +15,7 @@ from sestet.config.load import config_directory, data_directory
 from sestet.config.trust import SETTINGS_FILE, STORE
 from sestet.core.errors import ConfigError
 from sestet.core.record import Record
+from sestet.storage.copying import COPY_NAMES
 from sestet.storage.database import FILE_NAME
 from sestet.storage.kept_files import DIRECTORY as KEPT_FILES
 
@@ -22,7 +23,16 @@ from sestet.storage.kept_files import DIRECTORY as KEPT_FILES
 Inode: TypeAlias = tuple[int, int]
 
 #: The names of our files in the data directory, for a person who works in that directory.
-_DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models", KEPT_FILES)
+_DATA_NAMES = (
+    "sestet.*",
+    STORE,
+    "plugins.json",
+    "history",
+    "setup-offered",
+    "models",
+    KEPT_FILES,
+    *COPY_NAMES,
+)
 #: Nanoseconds after which the file system gives a change another time.
 _SETTLED = 100_000_000
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")

@@ -1,13 +1,13 @@
 """Conversations: the one that a name means, a new one, and the turns of one."""
 
 import json
+import os
 import re
-import secrets
 import time
 from collections.abc import Sequence
 
 from sestet.core.errors import PersonError
-from sestet.core.event import EVENTS, Event, TextStreamed
+from sestet.core.event import EVENTS, PIECES, Event
 from sestet.core.message import whole
 from sestet.core.schema import suggest
 from sestet.storage.full_text import telling_words
@@ -29,23 +29,25 @@ __all__ = [
     "read_turns",
     "rename_session",
     "require_session",
+    "require_session_name",
     "search_sessions",
 ]
 
-_NAME = re.compile(r"[\w.-]{1,64}")
+_NAME = re.compile(r"[\w.@:+][\w.@:+-]{0,63}")
 #: What a person writes for the session that was used last.
 LAST = "last"
 _ALL = 1_000_000
+_SHOWN_OF_NAME = 80
 _LONGEST_TITLE = 200
 #: How many names of sessions an error lists.
 _SHOWN = 5
-_ALL_KINDS = tuple(event.kind for event in EVENTS if event is not TextStreamed)
+_ALL_KINDS = tuple(event.kind for event in EVENTS if event not in PIECES)
 
 
 def new_session_id(journal: Journal) -> str:
     """A short name that can be read aloud: ``20261115-1a2b``."""
     while True:
-        session_id = f"{time.strftime('%Y%m%d')}-{secrets.token_hex(2)}"
+        session_id = f"{time.strftime('%Y%m%d')}-{os.urandom(2).hex()}"
         if find_session(journal, session_id) is None:
             return session_id
 
@@ -66,7 +68,7 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
     if (row := find_session(journal, wanted)) is not None:
         return row
     rows = journal.sessions(_ALL)
-    found = rows[:1] if wanted == LAST else [row for row in rows if wanted and _begins(row.id, wanted)]
+    found = rows[:1] if _is_last(wanted) else [row for row in rows if wanted and _begins(row.id, wanted)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -77,6 +79,10 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
     raise PersonError(f"there is no session '{wanted}'{near if rows else '; there is none yet'}")
 
 
+def _is_last(wanted: str) -> bool:
+    return wanted.casefold() == LAST
+
+
 def _begins(session_id: str, wanted: str) -> bool:
     return session_id.startswith(wanted) or session_id.rpartition("-")[2].startswith(wanted)
 
@@ -84,7 +90,7 @@ def _begins(session_id: str, wanted: str) -> bool:
 def rename_session(journal: Journal, session_id: str, title: str) -> str:
     """Give a session a title of one line; returns the title."""
     title = whole(" ".join(title.split()))
-    if not title:
+    if not any(character.isprintable() for character in title):
         raise PersonError("the title is empty: write the words that you want to find the session by")
     if len(title) > _LONGEST_TITLE:
         raise PersonError(f"the title has {len(title):,} characters, and the most is {_LONGEST_TITLE}")
@@ -93,10 +99,15 @@ def rename_session(journal: Journal, session_id: str, title: str) -> str:
 
 
 def search_sessions(search: SessionSearch, query: str, limit: int) -> list[Exchange]:
-    """The turns with some of these words; raise if they are too common to tell turns apart."""
+    """The turns with some of these words, and before them the last turn of each session that is titled so.
+
+    Raise if the words are too common to tell turns apart.
+    """
     if not telling_words(query):
         raise PersonError(f"'{query}' is in almost every conversation; add a word that is not")
-    return search.search(query, limit)
+    found = search.search(query, limit)
+    titled = [each for each in search.titled(query, limit) if each not in found]
+    return [*titled, *found][:limit]
 
 
 def cited(session_id: str) -> str:
@@ -110,16 +121,25 @@ def name_session(journal: Journal, wanted: str) -> str:
     A beginning is not enough here: it may be the name of a new session.
     """
     row = find_session(journal, wanted)
-    if row is None and wanted == LAST:
+    if row is None and _is_last(wanted):
         row = last_session(journal)
         return row.id if row else new_session_id(journal)
     if row is not None:
         return row.id
-    if not _NAME.fullmatch(wanted):
-        raise PersonError(
-            f"'{wanted}' cannot be the name of a session: use letters, digits, '.', '_' and '-', 64 at most"
-        )
+    require_session_name(journal, wanted)
     return wanted
+
+
+def require_session_name(journal: Journal, name: str) -> None:
+    """Refuse a name that a new session cannot have. One of an earlier version may have any name."""
+    if (_NAME.fullmatch(name) and not _is_last(name)) or journal.next_number(name) > 1:
+        return
+    if _is_last(name):
+        raise PersonError(f"'{LAST}' means the session that was used last; choose another name")
+    raise PersonError(
+        f"'{name[:_SHOWN_OF_NAME]}' cannot be the name of a session: "
+        "use letters, digits and . _ - @ : +, 64 at most, and no '-' at the beginning"
+    )
 
 
 def open_session(journal: Journal, wanted: str | None) -> str:

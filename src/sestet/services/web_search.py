@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 from sestet.core.errors import ConfigError, ToolError
 from sestet.core.masking import mask_address
 from sestet.core.record import Record
+from sestet.core.words import duration
 
 # HTTP modules are imported on use: every start loads this module, and few sessions search the web.
 if TYPE_CHECKING:
@@ -71,9 +72,9 @@ class WebSearch:
             return body
         except (OSError, HTTPException) as error:
             if over.is_set() or isinstance(error, TimeoutError):
-                raise ToolError(f"the search endpoint took longer than {self._seconds:g} seconds") from error
+                raise ToolError(f"the search endpoint took longer than {duration(self._seconds)}") from error
             reason = str(error) or type(error).__name__
-            raise ToolError(f"the search endpoint cannot be reached: {reason}") from error
+            raise ToolError(f"the search endpoint cannot be reached: {reason}; are you online?") from error
         finally:
             watchdog.cancel()
             connection.close()

@@ -116,10 +116,10 @@ class ApprovalStore:
         """Open questions, the oldest first. Expired questions and questions of ended turns are left out."""
         rows = self._database.execute(
             """SELECT approvals.* FROM approvals JOIN turns ON turns.id = turn_id
-               WHERE approvals.state = 'pending' AND expires_at > ?1 AND (?2 IS NULL OR turn_id = ?2)
+               WHERE approvals.state = 'pending' AND expires_at > ? AND (? IS NULL OR turn_id = ?)
                    AND turns.state IN ('running', 'paused')
                ORDER BY asked_at, approvals.id""",
-            (time.time(), turn_id),
+            (time.time(), turn_id, turn_id),
         )
         return [Question(*row) for row in rows]
 

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, cast
 
+from sestet.config.links import resolved
 from sestet.core.errors import BusyError, ForgottenError, StorageError
 from sestet.core.label import Label
 from sestet.storage.file_check import APPLICATION_ID, make_private, newer, require_own
@@ -291,9 +292,9 @@ def from_json(text: object, what: str) -> Any:  # Any: the store that reads a co
 
 def _resolved(path: Path) -> Path:
     try:
-        return path.resolve()
-    except (OSError, RuntimeError) as error:  # a link that leads to itself
-        raise StorageError(f"{path}: {error}; choose another directory with SESTET_HOME") from error
+        return resolved(path)
+    except OSError as error:  # a link that leads to itself
+        raise StorageError(f"{path}: {error.strerror}; choose another directory with SESTET_HOME") from error
 
 
 def _statements(script: str) -> Iterator[str]:

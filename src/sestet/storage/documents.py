@@ -9,7 +9,7 @@ from sestet.storage.database import Database, label_columns
 
 _PAGE = 500
 #: Matches a path itself and all paths below it.
-_BELOW = "(path = ?1 OR substr(path, 1, length(rtrim(?1, '/')) + 1) = rtrim(?1, '/') || '/')"
+_BELOW = "(path = ? OR substr(path, 1, length(rtrim(?, '/')) + 1) = rtrim(?, '/') || '/')"
 
 
 class StoredChunk(NamedTuple):
@@ -100,8 +100,8 @@ class DocumentStore:
         """The paths of the documents at and below a path, read page by page."""
         last = ""
         while rows := self._database.execute(
-            f"SELECT path FROM documents WHERE {_BELOW} AND path > ?2 ORDER BY path LIMIT ?3",  # noqa: S608 - a constant
-            (path, last, _PAGE),
+            f"SELECT path FROM documents WHERE {_BELOW} AND path > ? ORDER BY path LIMIT ?",  # noqa: S608 - a constant
+            (path, path, path, last, _PAGE),
         ):
             yield from (found for (found,) in rows)
             (last,) = rows[-1]

@@ -6,14 +6,16 @@ from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from sestet.core.event import EVENTS, MemoryRecalled, TextStreamed, ToolFinished, TurnStarted
+from sestet.core.event import EVENTS, PIECES, MemoryRecalled, ToolFinished, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
 from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_stored, change_texts
 from sestet.storage.journal import title_of
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
-_KEPT = frozenset({"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for"})
+_KEPT = frozenset(
+    {"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for", "said_at"}
+)
 _BATCH = 2_000
 
 
@@ -74,7 +76,7 @@ class EventRedaction:
             (ToolFinished.kind, source),
         )
         for event in map(_Recorded._make, rows):
-            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN})
+            self._rewrite(event, {**_values(event.data), "text": FORGOTTEN, "found": []})
             touched.add(event.turn_id)
         return touched
 
@@ -99,19 +101,19 @@ class EventRedaction:
             last = (rows[-1][0], rows[-1][1])
 
     def _blank_streamed(self, words: ForgottenWords) -> set[str]:
-        """The text of a model that was cut off is stored in pieces, and the words may lie across two."""
+        """A text that was cut off is stored in pieces, and the words may lie across two."""
         touched: set[str] = set()
         rows = self._database.execute(
-            """SELECT delegation_id, turn_id, seq, kind, data FROM events WHERE kind = ?
-               ORDER BY turn_id, delegation_id, seq""",
-            (TextStreamed.kind,),
+            """SELECT kind, delegation_id, turn_id, seq, kind, data FROM events WHERE kind IN (?, ?)
+               ORDER BY turn_id, kind, delegation_id, seq""",
+            tuple(event.kind for event in PIECES),
         )
-        for (_, turn_id), group in groupby(rows, key=lambda row: row[:2]):
-            pieces = [_Recorded(*row[1:]) for row in group]
+        for (_, _, turn_id), group in groupby(rows, key=lambda row: row[:3]):
+            pieces = [_Recorded(*row[2:]) for row in group]
             said = "".join(str(_values(piece.data)["text"]) for piece in pieces)
             if (left := words.blanked(said)) != said:
                 for number, piece in enumerate(pieces):
-                    self._rewrite(piece, {"text": "" if number else left})
+                    self._rewrite(piece, {**_values(piece.data), "text": "" if number else left})
                 touched.add(turn_id)
         return touched
 
@@ -124,9 +126,9 @@ class EventRedaction:
             # A title is the beginning of the first message, so it may hold a part of the words.
             text = str(cast("dict[str, JsonValue]", values)["text"])
             self._database.execute(
-                """UPDATE sessions SET title = ?2 WHERE id =
-                   (SELECT session_id FROM turns WHERE id = ?1 AND number = 1)""",
-                (event.turn_id, title_of(text)),
+                """UPDATE sessions SET title = ? WHERE id =
+                   (SELECT session_id FROM turns WHERE id = ? AND number = 1)""",
+                (title_of(text), event.turn_id),
             )
 
 

@@ -20,12 +20,22 @@ _OURS = {
 }
 
 
-class _Header(NamedTuple):
+class Header(NamedTuple):
     application_id: int
     version: int
     #: No table, view or index yet.
     is_empty: bool
     has_our_tables: bool
+
+    @property
+    def is_own(self) -> bool:
+        """Whether some version of Sestet wrote the file."""
+        return self.application_id == APPLICATION_ID or self.has_our_tables
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no program has written anything into the file yet."""
+        return self.is_empty and not self.application_id
 
 
 def make_private(path: Path) -> None:
@@ -49,14 +59,14 @@ def require_own(path: Path) -> None:
     if not path.stat().st_size:
         return
     try:
-        complaint = _complaint(_read_header(path, "mode=ro&immutable=1"))
+        complaint = _complaint(read_header(path, "mode=ro&immutable=1"))
         is_known = bool(complaint) or not _has(path, "-wal")
     except sqlite3.DatabaseError:
         # The file is broken, or another process is writing it at this moment.
         complaint, is_known = "", False
     try:
         # The write-ahead log may hold a newer header. SQLite writes nothing but its index of the log.
-        complaint = complaint if is_known else _complaint(_read_header(path, "mode=ro"))
+        complaint = complaint if is_known else _complaint(read_header(path, "mode=ro"))
     except sqlite3.OperationalError:
         # A process was killed in its first moments. SQLite repairs the file when it is opened for writing.
         if not _has(path, "-journal"):
@@ -65,12 +75,17 @@ def require_own(path: Path) -> None:
         raise StorageError(f"{path}: {complaint}")
 
 
+def read_mode(path: Path) -> str:
+    """How to open a file that nobody is to change; SQLite may have to read the log beside it too."""
+    return "mode=ro" if _has(path, "-wal") else "mode=ro&immutable=1"
+
+
 def _has(path: Path, ending: str) -> bool:
     beside = path.with_name(path.name + ending)
     return beside.exists() and beside.stat().st_size > 0
 
 
-def _read_header(path: Path, mode: str) -> _Header:
+def read_header(path: Path, mode: str) -> Header:
     with closing(sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True)) as connection:
         (application_id,) = connection.execute("PRAGMA application_id").fetchone()
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -80,13 +95,12 @@ def _read_header(path: Path, mode: str) -> _Header:
             <= {name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))}
             for table, columns in _OURS.items()
         )
-    return _Header(application_id, version, is_empty, has_our_tables)
+    return Header(application_id, version, is_empty, has_our_tables)
 
 
-def _complaint(header: _Header) -> str:
+def _complaint(header: Header) -> str:
     """Why the file cannot be used; empty if it can."""
-    is_new = header.is_empty and not header.application_id
-    if not (header.application_id == APPLICATION_ID or header.has_our_tables or is_new):
+    if not (header.is_own or header.is_new):
         return (
             "is the database of another program, so Sestet left it as it is; "
             "choose another directory with SESTET_HOME, or move the file away"

@@ -32,6 +32,10 @@ class Forgettings:
         """Inside the transaction that removes the words: their traces are to be wiped from the file."""
         self._database.execute("INSERT INTO forgettings (at) VALUES (?)", (time.time(),))
 
+    def outdate(self) -> None:
+        """Let texts that were read before count as forgotten, though there is nothing to wipe."""
+        self._database.execute("INSERT INTO forgettings (at, wiped) VALUES (?, 1)", (time.time(),))
+
     def last(self) -> int:
         """A number that grows each time: a text that was read at a lower one may hold forgotten words."""
         (number,) = self._database.execute("SELECT coalesce(max(id), 0) FROM forgettings").only()

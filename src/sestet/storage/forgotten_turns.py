@@ -36,10 +36,10 @@ class ForgottenTurns:
         rows = self._database.execute(
             """SELECT DISTINCT turns.* FROM turns
                JOIN turns AS held ON held.session_id = turns.session_id AND held.number <= turns.number
-               WHERE turns.state IN ('running', 'paused') AND (?2 OR held.id = turns.id)
-                   AND held.id IN (SELECT value FROM json_each(?1))
+               WHERE turns.state IN ('running', 'paused') AND (? OR held.id = turns.id)
+                   AND held.id IN (SELECT value FROM json_each(?))
                ORDER BY turns.session_id, turns.number""",
-            (json.dumps(list(turn_ids)), later),
+            (later, json.dumps(list(turn_ids))),
         )
         ended = [TurnRow(*row) for row in rows]
         for turn in ended:

@@ -14,7 +14,7 @@ from sestet.core.schema import suggest
 from sestet.storage.database import Database, label_columns, label_from
 from sestet.storage.traversal import Direction, find_path, walk
 
-#: The predicates that every graph has.
+#: The predicates that every graph has. Walks follow a fact from both ends, so no predicate needs an inverse.
 BUILT_IN_PREDICATES = (
     "related_to",
     "caused_by",
@@ -25,7 +25,31 @@ BUILT_IN_PREDICATES = (
     "in_session",
     "reflects_on",
     "learned_from",
+    "is_a",
+    "part_of",
+    "located_in",
+    "depends_on",
+    "created_by",
+    "works_at",
+    "works_on",
+    "studies_at",
+    "lives_in",
+    "born_in",
+    "member_of",
+    "manages",
+    "reports_to",
+    "knows",
+    "friend_of",
+    "married_to",
+    "parent_of",
+    "child_of",
+    "sibling_of",
+    "owns",
+    "uses",
+    "likes",
 )
+#: Many predicates share an ending such as ``_of``, so a suggestion has to be nearer than usual.
+_NEAR = 0.75
 _COLUMNS = """triples.id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
     untrusted, private, sources"""
 
@@ -93,7 +117,12 @@ class Link(Record):
 
 
 class UnknownPredicateError(ValueError):
-    """An undeclared predicate; the text names the nearest known one and how to declare another."""
+    """An undeclared predicate; the text is a sentence that names the nearest known one."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        super().__init__(f"there is no predicate {name!r}{suggest(name, known, _NEAR) or '.'}")
+        self.name = name
+        self.known = known
 
 
 class Predicates:
@@ -117,10 +146,7 @@ class Predicates:
         name = predicate_name(text)
         known = tuple(dict.fromkeys((*self.names, *also)))
         if name not in known:
-            raise UnknownPredicateError(
-                f"there is no predicate {name!r}{suggest(name, known) or '.'} Known: {', '.join(known)}. "
-                "The person can declare others in the settings, under graph.predicates"
-            )
+            raise UnknownPredicateError(name, known)
         return name
 
 

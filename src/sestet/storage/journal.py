@@ -12,8 +12,10 @@ from typing import NamedTuple, Protocol, TypeAlias, cast
 from sestet.core.errors import BusyError, StorageError
 from sestet.core.event import (
     EVENTS,
+    PIECES,
     Event,
     ModelCalled,
+    OutputStreamed,
     Stamp,
     TextStreamed,
     ToolFinished,
@@ -41,6 +43,8 @@ _KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
 _LABELLED_LATER = (TurnStarted.kind, ToolFinished.kind, TurnFailed.kind)
 _UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+#: The pieces that are not needed any more after an event that holds them whole.
+_FOLDED: dict[type[Event], str] = {ModelCalled: TextStreamed.kind, ToolFinished: OutputStreamed.kind}
 #: The state that a turn is in after an event.
 _STATES: dict[type[Event], str] = {
     TurnFinished: "finished",
@@ -92,8 +96,8 @@ class Journal:
         self._spending = SpendingStore(database)
         self._staged: list[_Staged] = []
         self._sync = False
-        #: Turn id → the delegations of it whose streamed text may be in the database.
-        self._pieces: dict[str, set[str]] = {}
+        #: Turn id → the delegations of it that may have pieces in the database, each with their kind.
+        self._pieces: dict[str, set[tuple[str, str]]] = {}
         #: Set while another process has locked the database, with the next try.
         self._lock_wait: LockWait | None = None
         self._next_try: asyncio.TimerHandle | None = None
@@ -204,26 +208,26 @@ class Journal:
         started: list[TurnStarted] = []
         called: list[ModelCalled] = []
         states: list[tuple[str, str]] = []
-        pieces: dict[tuple[str, str], list[Event]] = {}
+        pieces: dict[tuple[str, str, str], list[Event]] = {}
         for event, _ in staged:
             kind, stamp = type(event), event.stamp
-            if kind is TextStreamed:
-                pieces.setdefault((stamp.turn_id, stamp.delegation_id), []).append(event)
+            if kind in PIECES:
+                pieces.setdefault((stamp.turn_id, stamp.delegation_id, event.kind), []).append(event)
                 continue
             rows.append(_columns(event))
+            if folded := _FOLDED.get(kind):
+                pieces.pop((stamp.turn_id, stamp.delegation_id, folded), None)
+                self._fold(stamp, folded)
             if isinstance(event, ModelCalled):
                 called.append(event)
-                # The whole reply goes in, so the pieces it was streamed in are not needed.
-                pieces.pop((stamp.turn_id, stamp.delegation_id), None)
-                self._fold_text(stamp)
             elif isinstance(event, TurnStarted):
                 started.append(event)
             elif kind in _STATES:
                 states.append((_STATES[kind], stamp.turn_id))
                 if kind is TurnResumed:
-                    self._drop_text(stamp)
-        for (turn_id, delegation_id), texts in pieces.items():
-            self._pieces.setdefault(turn_id, set()).add(delegation_id)
+                    self._drop_pieces(stamp)
+        for (turn_id, delegation_id, kind), texts in pieces.items():
+            self._pieces.setdefault(turn_id, set()).add((delegation_id, kind))
             rows += map(_columns, texts)
         if started:
             self._open_turns(started)
@@ -242,24 +246,24 @@ class Journal:
         )
         self._database.execute_many(
             """INSERT INTO turns
-               SELECT ?1, ?2, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?2""",
-            [(e.stamp.turn_id, e.stamp.session_id) for e in started],
+               SELECT ?, ?, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?""",
+            [(e.stamp.turn_id, e.stamp.session_id, e.stamp.session_id) for e in started],
         )
 
-    def _drop_text(self, stamp: Stamp) -> None:
-        """Delete the streamed text of the turn: the interrupted model is asked again."""
+    def _drop_pieces(self, stamp: Stamp) -> None:
+        """Delete the pieces of the turn: what was interrupted is asked for again, or stays in doubt."""
         self._database.execute(
-            "DELETE FROM events WHERE turn_id = ? AND kind = 'text_streamed'", (stamp.turn_id,)
+            "DELETE FROM events WHERE turn_id = ? AND kind IN ('text_streamed', 'output_streamed')",
+            (stamp.turn_id,),
         )
 
-    def _fold_text(self, stamp: Stamp) -> None:
-        """Delete the streamed pieces of a reply that is now stored whole."""
-        if stamp.delegation_id not in self._pieces.get(stamp.turn_id, ()):
+    def _fold(self, stamp: Stamp, kind: str) -> None:
+        """Delete the pieces of a text that is now stored whole."""
+        if (stamp.delegation_id, kind) not in self._pieces.get(stamp.turn_id, ()):
             return
         self._database.execute(
-            """DELETE FROM events
-               WHERE turn_id = ? AND seq < ? AND kind = 'text_streamed' AND delegation_id = ?""",
-            (stamp.turn_id, stamp.seq, stamp.delegation_id),
+            "DELETE FROM events WHERE turn_id = ? AND seq < ? AND kind = ? AND delegation_id = ?",
+            (stamp.turn_id, stamp.seq, kind, stamp.delegation_id),
         )
 
     def events_of(self, turn_id: str) -> Iterator[Event]:

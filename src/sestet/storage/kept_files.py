@@ -55,6 +55,10 @@ class KeptFiles:
         """The content; raises StorageError if it is gone or damaged."""
         try:
             content = (self.directory / digest).read_bytes()
+        except FileNotFoundError as error:
+            raise StorageError(
+                f"'{self.directory}' no longer has what was there before; a backup does not hold it"
+            ) from error
         except OSError as error:
             raise StorageError(
                 f"{self.directory}: a kept content cannot be read: {error.strerror}"

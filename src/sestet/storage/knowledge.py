@@ -63,31 +63,39 @@ class KnowledgeStore:
         self._database = database
 
     def save(
-        self, key: str, content: str, category: Category, origin: Origin, tags: Sequence[str] = ()
+        self,
+        key: str,
+        content: str,
+        category: Category | None,
+        origin: Origin,
+        tags: Sequence[str] | None = None,
     ) -> KnowledgeRow:
         """Store an entry, or a new version of an existing one. Equal content changes nothing.
 
-        Untrusted text makes no version of a trusted entry: it is stored under a key of its own.
+        Without a category or tags, a new version keeps those of the present one. Untrusted text makes no
+        version of a trusted entry: it is stored under a key of its own.
         """
-        tags = tuple(dict.fromkeys(tags))
-        stored_tags = json.dumps(tags, ensure_ascii=False)
-        values = (content, category, stored_tags, origin.session_id, origin.turn_id, time.time())
         label = label_columns(origin.label)
         with self._database.transaction():
             present = self.get(key)
-            if origin.label.untrusted and (present is None or not _holds(present, content, category, tags)):
+            details = _details(present, category, tags)
+            if origin.label.untrusted and (present is None or not _holds(present, content, *details)):
                 key = self._key_beside(key)
                 present = self.get(key)
+                details = _details(present, category, tags)
+            stored_tags = json.dumps(details.tags, ensure_ascii=False)
+            saved_at = time.time()
+            values = (content, details.category, stored_tags, origin.session_id, origin.turn_id, saved_at)
             if present is None:
                 self._database.execute(
                     """INSERT INTO knowledge (key, content, category, tags, session_id, turn_id, updated_at,
                            untrusted, private, sources, created_at, version)
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?7, 1)""",
-                    (key, *values, *label),
+                       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)""",
+                    (key, *values, *label, saved_at),
                 )
                 present = self._require(key)
                 self._add_version(present.id, 1, None, values, label)
-            elif not _holds(present, content, category, tags):
+            elif not _holds(present, content, *details):
                 version = self._last_version(present.id) + 1
                 self._add_version(present.id, version, present.version, values, label)
                 self._make_present(present.id, version)
@@ -146,9 +154,9 @@ class KnowledgeStore:
     def latest(self, limit: int, tag: str = "") -> list[KnowledgeRow]:
         """The entries that changed last, with one tag or with any."""
         return self._select(
-            """FROM knowledge WHERE ?1 = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?1)
-               ORDER BY updated_at DESC, id DESC LIMIT ?2""",
-            (tag, limit),
+            """FROM knowledge WHERE ? = '' OR EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)
+               ORDER BY updated_at DESC, id DESC LIMIT ?""",
+            (tag, tag, limit),
         )
 
     def count(self) -> int:
@@ -189,10 +197,21 @@ class KnowledgeStore:
                    turn_id = chosen.turn_id, updated_at = chosen.saved_at, untrusted = chosen.untrusted,
                    private = chosen.private, sources = chosen.sources
                FROM knowledge_versions AS chosen
-               WHERE id = ?1 AND knowledge_id = id AND chosen.version = ?2""",
+               WHERE id = ? AND knowledge_id = id AND chosen.version = ?""",
             (knowledge_id, version),
         )
         return written.rowcount > 0
+
+
+class _Details(NamedTuple):
+    category: Category
+    tags: tuple[str, ...]
+
+
+def _details(present: KnowledgeRow | None, category: Category | None, tags: Sequence[str] | None) -> _Details:
+    """The given category and tags; where one is None, that of the present version or the default."""
+    kept = _Details(present.category, present.tags) if present else _Details("note", ())
+    return _Details(category or kept.category, kept.tags if tags is None else tuple(dict.fromkeys(tags)))
 
 
 def _holds(row: KnowledgeRow, content: str, category: Category, tags: tuple[str, ...]) -> bool:

@@ -39,10 +39,10 @@ class LearningStore:
                 )
             elif _rows(stored)[0].label.untrusted and not origin.label.untrusted:
                 stored = self._database.execute(
-                    """UPDATE learnings SET trigger = ?1, cause = ?3, session_id = ?4, turn_id = ?5,
-                           created_at = ?6, untrusted = ?7, private = ?8, sources = ?9
-                       WHERE trigger = ?1 AND fix = ?2 RETURNING *""",
-                    (trigger, fix, *values),
+                    """UPDATE learnings SET trigger = ?, cause = ?, session_id = ?, turn_id = ?,
+                           created_at = ?, untrusted = ?, private = ?, sources = ?
+                       WHERE trigger = ? AND fix = ? RETURNING *""",
+                    (trigger, *values, trigger, fix),
                 )
         return _rows(stored)[0]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sestet.core.errors import BusyError, StorageError
+from sestet.core.words import duration
 
 #: After this many seconds, a lock of another process is an error.
 LONGEST = 60.0
@@ -33,7 +34,7 @@ class LockWait:
 
 
 def held_too_long(error: BusyError) -> StorageError:
-    return StorageError(f"{error}, for longer than {LONGEST:g} seconds")
+    return StorageError(f"{error}, for longer than {duration(LONGEST)}")
 
 
 async def when_free(write: Callable[[], _Result]) -> _Result:

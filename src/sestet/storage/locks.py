@@ -19,9 +19,11 @@ _LONGEST_WAIT = 0.05
 _PLACES = 8
 #: A session's byte and its places, and a few bytes more.
 _ROOM = 16
+#: As a length: up to the end, however far that is.
+_ALL = 0
 _REASONS = {errno.ELOOP: "is a link", errno.EISDIR: "is a directory", errno.EACCES: "may not be written"}
 #: Open file description locks, so that two assistants in one process exclude each other too.
-_SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
+SET_LOCK = getattr(fcntl, "F_OFD_SETLK", fcntl.F_SETLK)
 
 
 class _Queue:
@@ -103,6 +105,10 @@ class SessionLocks:
             self._set(byte, fcntl.F_UNLCK)
         return free
 
+    def take_all(self) -> bool:
+        """Lock every session until ``close``; False if a turn or background work runs or waits anywhere."""
+        return self._set(0, fcntl.F_WRLCK, length=_ALL)
+
     async def _take(self, byte: int) -> None:
         """Take the session at once if nobody holds it or waits for it; else go through the queue."""
         if self._set(byte, fcntl.F_WRLCK, 1 + _PLACES):
@@ -132,7 +138,7 @@ class SessionLocks:
             # The descriptor may belong to another file by now.
             raise StorageError(f"{self._path}: the assistant is closed")
         try:
-            fcntl.fcntl(self._file, _SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, length, 0))
+            fcntl.fcntl(self._file, SET_LOCK, struct.pack("hhqqi", kind, os.SEEK_SET, byte, length, 0))
         except (BlockingIOError, PermissionError):
             return False
         return True

@@ -33,11 +33,11 @@ class MemoryRow(NamedTuple):
 
 
 class MemoryMatch(Record):
-    """A row that shares words with a query; ``overlap`` is the shared part of the shorter text."""
+    """A row that shares a word with a query."""
 
     kind: MemoryKind
     id: int
-    overlap: float
+    text: str
 
 
 class MemoryIndex:
@@ -68,23 +68,33 @@ class MemoryIndex:
                ORDER BY fit, passages.id DESC LIMIT ?""",
             (f"collection : ({' OR '.join(kinds)}) AND text : ({expression})", 2 * limit, limit),
         )
-        asked = _stems(query)
-        return [MemoryMatch(kind, item_id, _overlap(asked, _stems(text))) for kind, item_id, text in rows]
+        return [MemoryMatch(*row) for row in rows]
 
-    def count_replaced(self) -> int:
-        """The number of replaced facts, which a search may have to skip."""
-        (count,) = self._database.execute("SELECT count(*) FROM superseded").only()
+    def latest(self, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
+        """The rows that were stored or changed last, the latest first."""
+        rows = self._database.execute(
+            """SELECT collection, item_id, text FROM passages
+               WHERE collection IN (SELECT value FROM json_each(?))
+                 AND (collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded))
+               ORDER BY id DESC LIMIT ?""",
+            (json.dumps(kinds), limit),
+        )
+        return [MemoryMatch(*row) for row in rows]
+
+    def count_facts(self) -> int:
+        """The number of facts, replaced ones included."""
+        (count,) = self._database.execute("SELECT count(*) FROM memories").only()
         return count
 
-    def current_facts(self, passage_ids: Sequence[int]) -> list[int]:
-        """The ids of the facts behind some passages, in the same order, without replaced facts."""
+    def current_facts(self, passage_ids: Sequence[int]) -> dict[int, int]:
+        """The ids of the facts by their passages, in the same order, without replaced facts."""
         rows = self._database.execute(
-            """SELECT item_id FROM json_each(?) JOIN passages ON passages.id = value
+            """SELECT passages.id, item_id FROM json_each(?) JOIN passages ON passages.id = value
                WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
                ORDER BY key""",
             (json.dumps(passage_ids),),
         )
-        return [memory_id for (memory_id,) in rows]
+        return dict(rows)
 
     def quoting(self, text: str) -> list[tuple[MemoryKind, int]]:
         """Observations and reflections that contain a text, and facts that are this text, however said."""
@@ -183,11 +193,8 @@ def _rows(cursor: Rows) -> list[MemoryRow]:
 
 def shared_words(one: str, other: str) -> float:
     """The part of the significant words of the shorter text that the other one shares."""
-    return _overlap(_stems(one), _stems(other))
-
-
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / max(1, min(len(one), len(other)))
+    here, there = _stems(one), _stems(other)
+    return len(here & there) / max(1, min(len(here), len(there)))
 
 
 def _stems(text: str) -> frozenset[str]:

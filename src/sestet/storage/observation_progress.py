@@ -173,9 +173,9 @@ class ObservationProgress:
     def failures(self, stage: Stage) -> tuple[int, float]:
         """The number of failed runs in a row, and the time of the last one."""
         number, at = self._database.execute(
-            """SELECT count(*), coalesce(max(at), 0) FROM memory_work WHERE stage = ?1 AND problem <> ''
-               AND id > coalesce((SELECT max(id) FROM memory_work WHERE stage = ?1 AND problem = ''), 0)""",
-            (stage,),
+            """SELECT count(*), coalesce(max(at), 0) FROM memory_work WHERE stage = ? AND problem <> ''
+               AND id > coalesce((SELECT max(id) FROM memory_work WHERE stage = ? AND problem = ''), 0)""",
+            (stage, stage),
         ).only()
         return number, at
 

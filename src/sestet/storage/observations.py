@@ -118,15 +118,11 @@ class ObservationStore:
 
     def observations(self, limit: int, session_id: str = "") -> list[ObservationRow]:
         """The latest first, of one session or of all."""
-        return self._observations(
-            "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
-        )
+        return self._observations("WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit))
 
     def reflections(self, limit: int, session_id: str = "") -> list[ReflectionRow]:
         """The latest first, of one session or of all."""
-        return self._reflections(
-            "WHERE ?1 IN ('', session_id) ORDER BY id DESC LIMIT ?2", (session_id, limit)
-        )
+        return self._reflections("WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit))
 
     def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
         """Observations that no reflection sums up yet, the oldest first.
@@ -135,16 +131,16 @@ class ObservationStore:
         """
         return self._observations(
             """WHERE id NOT IN (SELECT observation_id FROM covered JOIN reflections ON id = reflection_id
-                                WHERE untrusted <= ?1) AND untrusted = ?1 ORDER BY id""",
-            (untrusted,),
+                                WHERE untrusted <= ?) AND untrusted = ? ORDER BY id""",
+            (untrusted, untrusted),
         )
 
     def ungathered(self, *, untrusted: bool) -> list[ReflectionRow]:
         """Reflections that no higher one of the same trust sums up yet, by level, the oldest first."""
         return self._reflections(
             """WHERE id NOT IN (SELECT source_id FROM gathered JOIN reflections ON id = reflection_id
-                                WHERE untrusted <= ?1) AND untrusted = ?1 ORDER BY level, id""",
-            (untrusted,),
+                                WHERE untrusted <= ?) AND untrusted = ? ORDER BY level, id""",
+            (untrusted, untrusted),
         )
 
     def covering(self, observation_id: int) -> list[int]:

@@ -73,9 +73,9 @@ class SavedInTurn:
             knowledge.restore(key, latest)
         self._database.execute(
             """UPDATE knowledge_versions SET previous =
-                   (SELECT previous FROM knowledge_versions WHERE knowledge_id = ?1 AND version = ?2)
-               WHERE knowledge_id = ?1 AND previous = ?2""",
-            (entry_id, version),
+                   (SELECT previous FROM knowledge_versions WHERE knowledge_id = ? AND version = ?)
+               WHERE knowledge_id = ? AND previous = ?""",
+            (entry_id, version, entry_id, version),
         )
         self._database.execute(
             "DELETE FROM knowledge_versions WHERE knowledge_id = ? AND version = ?", (entry_id, version)

@@ -49,9 +49,9 @@ class SessionRows:
     def observation_ids(self) -> list[int]:
         """Observations of its turns, also those that name another session."""
         rows = self._database.execute(
-            f"""SELECT id FROM observations WHERE session_id = ?1
-               UNION SELECT observation_id FROM observed_in WHERE turn_id IN {_TURNS.replace("?", "?1")}""",  # noqa: S608
-            (self._id,),
+            f"""SELECT id FROM observations WHERE session_id = ?
+               UNION SELECT observation_id FROM observed_in WHERE turn_id IN {_TURNS}""",  # noqa: S608
+            (self._id, self._id),
         )
         return [number for (number,) in rows]
 
@@ -61,11 +61,11 @@ class SessionRows:
 
     def saved(self) -> Saved:
         row = self._database.execute(
-            """SELECT (SELECT count(*) FROM memories WHERE session_id = ?1),
-                      (SELECT count(DISTINCT knowledge_id) FROM knowledge_versions WHERE session_id = ?1),
-                      (SELECT count(*) FROM learnings WHERE session_id = ?1),
-                      (SELECT count(*) FROM triples WHERE session_id = ?1 AND collection = '')""",
-            (self._id,),
+            """SELECT (SELECT count(*) FROM memories WHERE session_id = ?),
+                      (SELECT count(DISTINCT knowledge_id) FROM knowledge_versions WHERE session_id = ?),
+                      (SELECT count(*) FROM learnings WHERE session_id = ?),
+                      (SELECT count(*) FROM triples WHERE session_id = ? AND collection = '')""",
+            (self._id,) * 4,
         ).only()
         return Saved(*row)
 

@@ -7,8 +7,9 @@ import json
 
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.record import Record
+from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, damaged, from_json, label_from
-from sestet.storage.full_text import match_any
+from sestet.storage.full_text import match_any, telling_words
 
 _INDEXED_AT_ONCE = 500
 #: The last one is 0 if the person did not write the message; older journals do not say.
@@ -47,6 +48,21 @@ class SessionSearch:
                     WHERE exchanges_index MATCH ? ORDER BY rank, rowid DESC LIMIT ?) AS best
                JOIN exchanges ON exchanges.id = best.id ORDER BY score, exchanges.id DESC""",  # noqa: S608 - from above
             (expression, limit),
+        )
+        return _rows(rows)
+
+    def titled(self, query: str, limit: int) -> list[Exchange]:
+        """The last turn of each session whose own title has some of the words, the latest first."""
+        wanted = set(map(stem, telling_words(query)))
+        titles = self._database.execute("SELECT session_id, title FROM session_titles")
+        found = [session for session, title in titles if wanted & set(map(stem, telling_words(title)))]
+        # The view reads the journal for each row, so the last turns are chosen without it.
+        rows = self._database.execute(
+            f"""SELECT {_COLUMNS} FROM exchanges WHERE exchanges.id IN
+                   (SELECT max(searchable_turns.id) FROM searchable_turns JOIN turns ON turns.id = turn_id
+                    WHERE session_id IN (SELECT value FROM json_each(?)) GROUP BY session_id)
+               ORDER BY exchanges.id DESC LIMIT ?""",  # noqa: S608 - from above
+            (json.dumps(found), limit),
         )
         return _rows(rows)
 

@@ -69,6 +69,17 @@ class SpentBy(NamedTuple):
     spent: Spent
 
 
+class SpendingRow(NamedTuple):
+    """The sum of one day, kind of work, session, agent and model."""
+
+    day: str
+    work: Work
+    session: str
+    agent: str
+    model: str
+    spent: Spent
+
+
 class Period(NamedTuple):
     """Days as ``2026-05-31``, both included."""
 
@@ -120,6 +131,14 @@ class SpendingStore:
             tuple(period),
         )
         return [SpentBy(name, work, Spent(*sums)) for name, work, *sums in rows]
+
+    def rows(self) -> list[SpendingRow]:
+        """Everything, in the order of days."""
+        rows = self._database.execute("SELECT * FROM spending ORDER BY day, work, session_id, agent, model")
+        return [
+            SpendingRow(day, work, session, agent, model, Spent(*sums))
+            for day, work, session, agent, model, *sums in rows
+        ]
 
     def without_price(self, period: Period = ALL_TIME) -> list[SpentBy]:
         """The models whose price was unknown, those with the most tokens first."""

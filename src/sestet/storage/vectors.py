@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 from sestet.core.record import Record
 from sestet.storage.database import Database
+from sestet.storage.forgettings import Forgettings
 
 
 class Unembedded(Record):
@@ -104,6 +105,10 @@ class VectorStore:
             yield
         finally:
             self._database.execute("COMMIT")
+
+    def outdated_at(self) -> int:
+        """A number that grows when copies of vectors have to be read again."""
+        return Forgettings(self._database).last()
 
     def state(self) -> tuple[int, int]:
         """A value that differs after any write, by this process or another."""

@@ -169,6 +169,12 @@ def test_earlier_turns_are_put_in_brief_for_the_orchestrator() -> None:
     )
 
 
+def test_the_time_stands_on_a_line_of_its_own_above_the_request() -> None:
+    (message,) = shown_to_model(ASKED._replace(messages=(UserMessage("list", "Sunday, 12:00"),))).messages
+
+    assert message.text == "Time: Sunday, 12:00\nRequest: list"
+
+
 def test_calls_and_results_are_told_as_texts_that_take_turns() -> None:
     calls = (ToolCall("fs_read", {"path": "a"}), ToolCall("fs_read", {"path": "b"}))
     results = (ToolMessage("1", "fs_read", "milk"), ToolMessage("2", "fs_read", "no such file", failed=True))

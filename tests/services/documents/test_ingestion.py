@@ -57,6 +57,18 @@ def test_files_of_every_kind_are_stored_with_headings_and_places(store: Document
     assert code.source == f"{shelf}/deep/er/code.py:1"
 
 
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-8", "utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", ["menu.txt", "menu.md", "menu.py", "menu.html"])
+def test_a_document_is_read_whatever_its_encoding(
+    store: DocumentStore, tmp_path: Path, encoding: str, name: str
+) -> None:
+    (tmp_path / name).write_bytes("Käse, café".encode(encoding))
+
+    assert ingest(store, tmp_path / name) == IngestionSummary(added=1, chunks=1)
+    (chunk,) = store.chunks_of(str(tmp_path / name))
+    assert chunk.text == "Käse, café"
+
+
 def test_what_a_document_says_is_untrusted_and_private_and_names_its_file(
     store: DocumentStore, shelf: Path, tmp_path: Path
 ) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.services.documents.blocks import Block
-from sestet.services.documents.encoding import guess_encoding, is_binary
 from sestet.services.documents.readers import read_code, read_html, read_markdown, read_text
+from sestet.services.text_encoding import guess_encoding, is_binary
 
 Reader = Callable[[Iterable[str]], Iterator[Block]]
 
@@ -165,3 +165,13 @@ def test_text_is_decoded_whatever_it_was_written_with(encoding: str) -> None:
     assert data.decode(guess_encoding(BytesIO(data))) == "Käse für 3 €"
     assert not is_binary(data)
     assert is_binary(b"\x7fELF\0\0")
+
+
+def test_the_first_letter_that_is_not_ascii_may_be_far_down() -> None:
+    data = b"tea\n" * 500_000 + "Käse".encode("latin-1")
+
+    assert guess_encoding(BytesIO(data)) == "cp1252"
+
+
+def test_a_file_that_has_only_replacement_characters_is_utf8() -> None:
+    assert guess_encoding(BytesIO("caf\ufffd".encode())) == "utf-8"

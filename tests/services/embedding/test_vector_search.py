@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sestet.services.backup import back_up
 from sestet.services.embedding.vector_search import Near, VectorSearch
-from sestet.storage.database import Database
+from sestet.services.restoring import open_restore
+from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.vectors import VectorStore
 from tests.services.passages import forget, keep
 
@@ -85,6 +88,22 @@ def test_vectors_of_another_dimension_are_never_compared(table: Table) -> None:
 
 def test_an_empty_space_has_no_nearest(table: Table) -> None:
     assert VectorSearch(table.store, SPACE).find(packed(*EAST), 2, -1, anywhere) == []
+
+
+def test_after_a_restore_the_same_number_is_another_passage(tmp_path: Path) -> None:
+    found: list[float] = []
+    for home, vector in (("running", EAST), ("other", NORTH)):
+        with closing(Database(tmp_path / home / FILE_NAME)) as database:
+            Table(database).add(*vector)
+    back_up(tmp_path / "other", tmp_path / "copy.db")
+    with closing(Database(tmp_path / "running" / FILE_NAME)) as database:
+        vectors = VectorSearch(VectorStore(database), SPACE)
+        found += [near.similarity for near in vectors.find(packed(*EAST), 1, -1, anywhere)]
+        with open_restore(tmp_path / "running", tmp_path / "copy.db") as ready:
+            ready.install()
+        found += [near.similarity for near in vectors.find(packed(*EAST), 1, -1, anywhere)]
+
+    assert found == [1.0, 0.0]
 
 
 def test_what_another_process_adds_and_removes_is_seen(tmp_path: Path, table: Table) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -270,6 +271,17 @@ def test_a_kept_content_that_is_damaged_stops_undo_before_it_changes_anything(fi
     now = filled.tree()
 
     with pytest.raises(PersonError, match="damaged; nothing was undone"):
+        filled.take_back()
+    assert filled.tree() == now
+
+
+def test_a_kept_content_that_is_missing_stops_undo_before_it_changes_anything(filled: World) -> None:
+    filled.make(delete("docs"))
+    filled.make(delete("a.txt"))
+    shutil.rmtree(filled.store.kept.directory)
+    now = filled.tree()
+
+    with pytest.raises(PersonError, match=r"no longer has .* nothing was undone"):
         filled.take_back()
     assert filled.tree() == now
 

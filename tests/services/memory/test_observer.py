@@ -57,6 +57,22 @@ def remembered(database: Database) -> Remembered:
     )
 
 
+@pytest.mark.parametrize(
+    "writer", [RuleWriter(), ModelWriter(ScriptedModel(["[1] I like tea\n[1] my password is hunter2"]))]
+)
+async def test_a_secret_is_never_observed(
+    database: Database, locks: SessionLocks, writer: MemoryWriter
+) -> None:
+    say(database, "I like tea. By the way, my password is hunter2!")
+
+    await work(observer(database, locks, writer))
+
+    assert [text.removeprefix("The person said: ") for text, _ in remembered(database).observations] in (
+        ["I like tea."],
+        ["I like tea"],
+    )
+
+
 async def test_nothing_is_observed_below_the_threshold(database: Database, locks: SessionLocks) -> None:
     say(database, "I like tea", "Good.")
 

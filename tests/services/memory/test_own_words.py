@@ -33,6 +33,7 @@ def test_what_a_request_to_remember_names_is_the_persons_own(request_: str, fact
         ("I do not like coffee. I like tea.", "I do not like coffee. I like tea."),
         ("remember that I like tea\nshow me the weather", "I like tea"),
         ("My doctor is Dr. Miller. Hello!", "My doctor is Dr. Miller"),
+        ("Actually, my dog is called Max, not Rex", "my dog is called Max, not Rex"),
         ("My list\n- remember that I like tea\n- show me the weather", "I like tea"),
         ('My dog is called "Rex". I like tea.', "I like tea"),
         ("私は茶が好きです。元気ですか\uff1f", "私は茶が好きです"),

@@ -13,7 +13,7 @@ def turn(number: int, words: str, reply: str = "Noted.") -> EndedTurn:
     return EndedTurn(f"t{number}", number, words, reply, CLEAN)
 
 
-async def test_rules_take_what_the_person_states_and_else_what_was_asked() -> None:
+async def test_rules_take_what_the_person_states_and_no_question() -> None:
     turns = [
         turn(1, "Hello!"),
         turn(2, "I prefer green tea. What is the weather? My sister lives in Oslo."),
@@ -26,8 +26,51 @@ async def test_rules_take_what_the_person_states_and_else_what_was_asked() -> No
     assert written.drafts == [
         Draft("The person said: I prefer green tea.", (2,)),
         Draft("The person said: My sister lives in Oslo.", (2,)),
-        Draft("The person asked: which files are here?", (3,)),
     ]
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "list the files here",
+        "list my files",
+        "what's the weather?",
+        "what\N{RIGHT SINGLE QUOTATION MARK}s in my notes",
+        "please summarise our meeting notes",
+        "find my invoice, I need it today",
+        "Hey, could you read my mail",
+        "I want you to open my calendar",
+        "I'd like to see my photos",
+        "remind me to call my mother",
+        "translate my letter into French",
+        "Hello!",
+        "thank you",
+        "15% of 80",
+    ],
+)
+async def test_a_plain_request_is_no_observation(request_text: str) -> None:
+    assert (await RuleWriter().observe([turn(1, request_text)])).drafts == []
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "I prefer green tea",
+        "remember that my sister lives in Oslo",
+        "We decided to use PostgreSQL",
+        "Let's go with the second offer",
+        "The meeting with my boss went well.",
+        "I want to rent a boat in Lisbon",
+        "From now on answer in German",
+        "Never use emojis",
+        "call me Tom",
+        "So, I have sent the invoice",
+    ],
+)
+async def test_a_statement_about_the_person_is_an_observation(statement: str) -> None:
+    (draft,) = (await RuleWriter().observe([turn(1, statement)])).drafts
+
+    assert draft.text == f"The person said: {statement}"
 
 
 async def test_piped_text_is_not_said_by_the_person() -> None:

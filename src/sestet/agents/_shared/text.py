@@ -2,6 +2,7 @@
 
 from sestet.core.errors import ToolError
 from sestet.core.label import Label, Origin
+from sestet.core.secret_text import refusal
 from sestet.core.tool import CallInfo
 from sestet.services.memory.own_words import is_own_statement
 
@@ -26,6 +27,12 @@ def checked(text: str, name: str, most: int) -> str:
     except UnicodeEncodeError as error:
         raise ToolError(f"'{name}' has characters that cannot be stored") from error
     return text
+
+
+def refuse_secret(text: str) -> None:
+    """Raise ToolError if a text to be stored looks like a secret: stored texts are searched and shown."""
+    if why := refusal(text):
+        raise ToolError(why)
 
 
 def number_of(wanted: str, letter: str) -> int | None:

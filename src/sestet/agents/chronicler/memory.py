@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from sestet.agents._shared.text import given, not_yours, number_of, origin_of
+from sestet.agents._shared.text import given, not_yours, number_of, origin_of, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Label, Labelled, stored_label
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
@@ -15,8 +16,10 @@ from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
 
 _FACT_LENGTH = 2_000
-#: The number of stored facts that a new one is compared with.
-_COMPARED = 20
+#: The number of stored facts that a new one is compared with: it may replace an old one in other words.
+_COMPARED = 1_000
+#: The number of similar facts among which one with the same words is looked for.
+_SIMILAR = 20
 _ID = "Its id, such as m3"
 
 
@@ -39,6 +42,8 @@ _ID = "Its id, such as m3"
         "{fact}, remember it",
         "bear in mind that {fact}",
         "memorize that {fact}",
+        "actually, {fact}",
+        "correction: {fact}",
     ),
 )
 async def memory_remember(
@@ -52,8 +57,9 @@ async def memory_remember(
     A fact that plainly contradicts an older one counts in its place.
     """
     fact = given(fact, "fact", _FACT_LENGTH)
+    refuse_secret(fact)
     origin = origin_of(call, fact)
-    found = (*memories.latest(_COMPARED), *memories.find(fact, _COMPARED))
+    found = (*memories.latest(_COMPARED), *memories.find(fact, _SIMILAR))
     candidates = {row.id: row for row in found}
     same = [row for row in candidates.values() if _comparable(row.text) == _comparable(fact)]
     # The person's own words are stored even if the same words of somebody else are.
@@ -107,7 +113,8 @@ async def memory_recall(
         about = f"I remember nothing about {query!r}." if anything else "I do not remember anything yet."
         return Labelled(f"{about} You can tell me now.", CLEAN)
     label = stored_label(f"memory_recall of {call.agent}", (row.label for row in found))
-    return Labelled("\n".join(("You told me:", *map(_line, found))), label)
+    facts = tuple(Found(f"m{row.id}", row.text) for row in found)
+    return Labelled("\n".join(("You told me:", *map(_line, found))), label, found=facts)
 
 
 @tool(
@@ -135,6 +142,7 @@ async def memory_update(
 ) -> Labelled:
     """Replace a fact by what is true now. The older one is kept, marked as replaced, and not recalled."""
     fact = given(fact, "fact", _FACT_LENGTH)
+    refuse_secret(fact)
     old = _require(memories, memory)
     origin = origin_of(call, fact)
     if not _may_replace(call, fact, origin.label, old):
@@ -152,7 +160,8 @@ async def memory_update(
 @tool(
     # It cannot be undone, so a person approves the exact words first.
     risk="guarded",
-    caution="it deletes a memory for good",
+    caution="deleting a memory cannot be undone",
+    standing="delete the memory {words}",
     # If no fact has these words, the error shows similar facts.
     reads=("untrusted", "private"),
     effect="store",
@@ -179,7 +188,7 @@ async def memory_forget(
 ) -> Labelled:
     """Forget one fact for good. The conversation in which it was told is not changed by this."""
     words = given(words, "words", _FACT_LENGTH)
-    candidates = [_require(memories, memory)] if memory else memories.find(words, _COMPARED)
+    candidates = [_require(memories, memory)] if memory else memories.find(words, _SIMILAR)
     row = next((row for row in candidates if _comparable(row.text) == _comparable(words)), None)
     if row is None:
         near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "none"

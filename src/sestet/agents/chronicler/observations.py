@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import given, not_yours, number_of, origin_of
+from sestet.agents._shared.text import given, not_yours, number_of, origin_of, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
@@ -108,6 +108,7 @@ async def observe_event(
 ) -> str:
     """Record an event of the person's life or work: what happened, when, and how it is known."""
     event = given(event, "event", _TEXT_LENGTH)
+    refuse_secret(event)
     origin = origin_of(call, event)
     known = (row for row in observations.observations(_MOST_SOURCES, call.session_id) if row.text == event)
     is_same = (call.turn_id, origin.label.untrusted)
@@ -141,6 +142,7 @@ async def reflect_summary(
 ) -> Labelled:
     """Store a short summary of several observations; they are kept, and marked as covered by it."""
     summary = given(summary, "summary", _TEXT_LENGTH)
+    refuse_secret(summary)
     rows = [_require(store, wanted) for wanted in observations.replace(",", " ").split()[:_MOST_SOURCES]]
     if not rows:
         raise ToolError("a summary needs observations: list them first, and name their ids")

@@ -3,21 +3,18 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import given
+from sestet.agents._shared.text import given, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
-from sestet.storage.graph import GraphStore, Predicates, TripleRow, UnknownPredicateError
+from sestet.storage.graph import BUILT_IN_PREDICATES, GraphStore, Predicates, TripleRow, UnknownPredicateError
 from sestet.storage.traversal import Direction
 
 _MOST_FACTS = 100
 _LONGEST_PATH = 12
 _FOLLOWED = "Only facts with these predicates, such as works_at; none: all"
-_LINKED = (
-    "How they are linked: related_to, caused_by, resolved_by, follows, similar_to, contains, in_session,"
-    " reflects_on, learned_from"
-)
+_LINKED = f"How they are linked: {', '.join(BUILT_IN_PREDICATES)}"
 _DIRECTION = "out: from subject to object; in: from object to subject; both: either way"
 
 
@@ -185,6 +182,7 @@ async def graph_add(
     object: Annotated[str, "What it is linked to, such as 'a full disk'"],
 ) -> str:
     """Add one fact to the graph: a subject, a predicate and an object."""
+    refuse_secret(f"{subject}: {object}")
     row = graph.add(
         given(subject, "subject"),
         _declared(predicates, given(predicate, "predicate", 100)),
@@ -199,7 +197,8 @@ async def graph_add(
 @tool(
     # Removing a fact cannot be undone, so the person approves it.
     risk="guarded",
-    caution="it deletes a fact of the graph for good",
+    caution="deleting a fact of the graph cannot be undone",
+    standing="delete the fact {subject}, {predicate}, {object}",
     reads=("untrusted", "private"),
     effect="store",
     # Removing a fact again changes nothing.
@@ -241,7 +240,9 @@ def _declared(predicates: Predicates, name: str, also: Iterable[str] = ()) -> st
     try:
         return predicates.require(name, also)
     except UnknownPredicateError as error:
-        raise ToolError(str(error)) from error
+        known = ", ".join(error.known)
+        way_out = f"The person can add it with 'sestet graph predicates --add {error.name}'"
+        raise ToolError(f"{error} Known: {known}. {way_out}") from error
 
 
 def _known(graph: GraphStore, predicates: Predicates, name: str) -> str:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given, not_yours
+from sestet.agents._shared.text import checked, given, not_yours, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
+from sestet.core.message import Found
 from sestet.core.record import Record
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
@@ -46,13 +47,19 @@ async def save_knowledge(
     knowledge: KnowledgeStore,
     /,
     content: Annotated[str, "The text to keep: one idea, complete in itself"],
-    key: Annotated[str, "Its title; the same title again makes a new version. Empty: the first words"] = "",
-    category: Annotated[Category, "What kind of text it is"] = "note",
-    tags: Annotated[list[str] | None, "Words to find it by, such as a project or a subject"] = None,
+    key: Annotated[
+        str | None, "Its title; the same title again makes a new version. Left out: the first words"
+    ] = None,
+    category: Annotated[Category | None, "What kind of text it is; left out: as before, or note"] = None,
+    tags: Annotated[
+        list[str] | None, "Words to find it by, such as a project or a subject; left out: as before"
+    ] = None,
 ) -> str:
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
     entry = entry_of(content, key, tags or ())
-    row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags)
+    refuse_secret(f"{entry.key}: {entry.content}")
+    # A model often sends an empty list for what it leaves out.
+    row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags or None)
     if row.key.casefold() != entry.key.casefold():
         return (
             f"Saved beside it: {row.key} ({row.category}, version {row.version}). "
@@ -99,7 +106,8 @@ async def search_knowledge(
     lines = (f"- {row.key} ({_about(row)}): {row.content}" for row in found)
     text = "\n".join((f"In the knowledge base about {query!r}:", *lines))
     label = stored_label("the knowledge base", (row.label for row in found))
-    return Labelled(text, label, tuple(row.key for row in found))
+    entries = tuple(Found(row.key, row.content) for row in found)
+    return Labelled(text, label, tuple(row.key for row in found), entries)
 
 
 class Entry(Record):
@@ -108,10 +116,12 @@ class Entry(Record):
     tags: tuple[str, ...]
 
 
-def entry_of(content: str, key: str, tags: Iterable[str]) -> Entry:
+def entry_of(content: str, key: str | None, tags: Iterable[str]) -> Entry:
     """A checked entry: with a key, within the limits, with unique tags in lower case."""
     content = checked(content, "content", _CONTENT_LENGTH)
-    key = given(key, "key", _KEY_LENGTH) if key.strip() else _first_words(content)
+    if key is not None and not key.strip():
+        raise ToolError("'key' is empty; give the entry a title, such as 'Office hours'")
+    key = _first_words(content) if key is None else given(key, "key", _KEY_LENGTH)
     kept = tuple(dict.fromkeys(given(tag, "tags", _TAG_LENGTH).lower() for tag in tags))
     if len(kept) > _MOST_TAGS:
         raise ToolError(f"{len(kept)} tags are too many; give at most {_MOST_TAGS}")

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given, not_yours
+from sestet.agents._shared.text import checked, given, not_yours, refuse_secret
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
@@ -42,6 +42,7 @@ async def save_learning(
     trigger = given(trigger, "trigger", _TRIGGER_LENGTH)
     fix = checked(fix, "fix", _FIX_LENGTH)
     cause = given(cause, "cause", _TRIGGER_LENGTH) if cause.strip() else ""
+    refuse_secret(f"{trigger}: {fix}\n{cause}")
     row = learnings.save(trigger, fix, cause, call.origin)
     if row.turn_id == call.turn_id:
         return Labelled(f"Lesson saved: {_show(row)}", CLEAN)

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from sestet.agents._shared.text import given
 from sestet.core.label import CLEAN, Labelled, error_label, stored_label
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.retrieval import Collection, Passage, Retrieval
@@ -46,7 +47,8 @@ async def rag_retrieve(
         return Labelled(f"No passage was found about {query!r}.{note}", noted)
     label = noted | stored_label(f"rag_retrieve of {call.agent}", (passage.label for passage in found))
     text = "\n".join((f"Passages about {query!r}:", *map(_show, found))) + note
-    return Labelled(text, label, tuple(passage.source for passage in found))
+    passages = tuple(Found(passage.source, passage.text) for passage in found)
+    return Labelled(text, label, tuple(passage.source for passage in found), passages)
 
 
 def _show(passage: Passage) -> str:

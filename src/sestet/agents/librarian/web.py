@@ -18,6 +18,7 @@ _RESULTS = 8
     # after untrusted text was read, it must be in the person's own words.
     effect="external",
     targets=("query",),
+    standing="search the web for {query}",
     recovery="pure",
     timeout=30,
     calls_per_turn=5,

@@ -3,6 +3,8 @@
 import asyncio
 from typing import Annotated
 
+from sestet.core.label import Findings
+from sestet.core.message import Found
 from sestet.core.tool import tool
 from sestet.services.file_search import Match, Matches
 from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, human_size
@@ -43,9 +45,10 @@ async def fs_list(
     files: Files,
     /,
     path: Annotated[str, "The directory, relative to the working directory"] = ".",
-) -> str:
+) -> Findings:
     """List what a directory holds: directories first, their names ending in '/', then files with sizes."""
-    return _show_listing(files.list_at_once(path) or await asyncio.to_thread(files.list, path))
+    listing = files.list_at_once(path) or await asyncio.to_thread(files.list, path)
+    return Findings(_show_listing(listing), _entries(listing))
 
 
 @tool(
@@ -119,12 +122,14 @@ async def fs_search(
     text: Annotated[str, "What to look for, as plain text on one line; upper and lower case are the same"],
     path: Annotated[str, "Where to look: a directory with all below it, or one file"] = ".",
     glob: Annotated[str, "Only files whose name or path fits, such as *.py or docs/*"] = "*",
-) -> str:
+) -> Findings:
     """Find a text in the names and contents of files. Matches in contents read 'path:line: text'.
 
     Binary files, files over 2 MB, .git, node_modules, .venv and __pycache__ are left out.
     """
-    return _show_matches(text, await asyncio.to_thread(files.search, text, path, glob))
+    matches = await asyncio.to_thread(files.search, text, path, glob)
+    found = tuple(Found(match.path, match.text) for match in matches.found)
+    return Findings(_show_matches(text, matches), found)
 
 
 def _show_listing(listing: Listing) -> str:
@@ -142,6 +147,17 @@ def _show_listing(listing: Listing) -> str:
         counts.append(f"{listing.hidden:,} of them hidden")
     at_least = "" if listing.complete else "at least "
     return "\n".join((*lines, f"({at_least}{', '.join(counts)})"))
+
+
+def _entries(listing: Listing) -> tuple[Found, ...]:
+    """The files with their sizes; the name of a directory ends with a slash."""
+    prefix = "" if listing.path == "." else f"{listing.path}/"
+    return tuple(
+        Found(f"{prefix}{entry.name}/")
+        if entry.kind == "directory"
+        else Found(f"{prefix}{entry.name}", "" if entry.size is None else human_size(entry.size))
+        for entry in listing.entries
+    )
 
 
 def _show_entry(entry: DirectoryEntry) -> str:

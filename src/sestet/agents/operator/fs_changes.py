@@ -41,6 +41,7 @@ async def _result_of(call: CallInfo, changes: FileChanges, /, **arguments: JsonV
 @tool(
     risk="guarded",
     caution="it changes a file",
+    standing="write ANY text to {path}",
     reads=(),
     effect="local",
     targets=("path",),
@@ -79,6 +80,7 @@ async def fs_write(
 @tool(
     risk="guarded",
     caution="it changes a file",
+    standing="change {path} in ANY way",
     reads=(),
     effect="local",
     targets=("path",),
@@ -135,6 +137,7 @@ async def fs_mkdir(call: CallInfo, changes: FileChanges, /, path: _Path) -> str:
 @tool(
     risk="guarded",
     caution="it moves a file",
+    standing="move {path} to {destination}",
     reads=(),
     effect="local",
     targets=("path", "destination"),
@@ -186,6 +189,7 @@ async def fs_copy(call: CallInfo, changes: FileChanges, /, path: _Path, destinat
 @tool(
     risk="guarded",
     caution="it deletes a file",
+    standing="delete {path}",
     reads=(),
     effect="local",
     targets=("path",),
@@ -220,6 +224,7 @@ async def _preview_undo(call: CallInfo, undo: Undo, /) -> Preview:
 @tool(
     risk="guarded",
     caution="it takes back changes of files",
+    standing="take back the last changes of files",
     reads=(),
     effect="local",
     recovery="unsafe",

@@ -8,9 +8,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
-from sestet.cli.show.footer import claim_warning, effects_text
+from sestet.cli.show.footer import claim_warning, effects_text, usage_text
 from sestet.cli.show.turn_summary import End, last_words
-from sestet.core.event import TurnFailed, TurnFinished
+from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished
+from sestet.core.words import duration
 
 
 def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "") -> None:
@@ -28,8 +29,8 @@ def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "
         console.print()
     style = "red" if isinstance(end, TurnFailed) else "yellow"
     console.print(Text(clean(last_words(end)), style=style))
-    # An earlier version recorded neither time nor usage of a failed turn.
-    if isinstance(end, TurnFailed) and end.milliseconds:
+    # An earlier version recorded neither time nor usage of a failed or stopped turn.
+    if isinstance(end, TurnFailed | TurnCancelled) and end.milliseconds:
         console.print()
         _print_foot(console, _facts(end))
     elif effects := effects_text(end):
@@ -50,14 +51,16 @@ def print_answer(console: Console, text: str, *, markdown: bool) -> None:
         console.print(Text(clean(text)))
 
 
-def _facts(end: TurnFinished | TurnFailed) -> str:
-    seconds = end.milliseconds / 1000
-    facts = [end.author, f"{seconds:.1f} s" if seconds >= 1 else f"{end.milliseconds:.0f} ms"]
-    if tokens := end.usage.input_tokens + end.usage.output_tokens:
-        facts.append(f"{tokens:,} tokens")
-    if effects := effects_text(end):
-        facts.append(effects)
-    return " · ".join(facts)
+def _facts(end: TurnFinished | TurnFailed | TurnCancelled) -> str:
+    # A stopped turn is stamped with the person, who did no work in it.
+    who = "" if isinstance(end, TurnCancelled) else end.author
+    return " · ".join(filter(None, (who, _time(end.milliseconds), usage_text(end), effects_text(end))))
+
+
+def _time(milliseconds: float) -> str:
+    if milliseconds >= 60_000:
+        return duration(milliseconds / 1000)
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"
 
 
 class _LeftHeading(Heading):

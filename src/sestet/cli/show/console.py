@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
@@ -47,6 +48,11 @@ def shorten_home(text: str) -> str:
     """The text with '~' in place of the home directory, so that paths fit on a line."""
     home = os.path.expanduser("~")
     return text.replace(f"{home}/", "~/") if len(home) > 1 else text
+
+
+def break_lines(text: str, width: int) -> list[str]:
+    """The lines of a text for a terminal: it breaks between words, and a path stays whole."""
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def print_line(console: "Console", line: "Text") -> None:

@@ -9,10 +9,13 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_line
 from sestet.config import Settings
+from sestet.core.words import money
 from sestet.services.costs import ALL_TIME, Costs, CostsReport, CostsRow, Spent
 
 #: How many characters the name of a line and the title of a session take, at most.
 _NAME_WIDTH, _TITLE_WIDTH = 40, 40
+_LEAST_NAME, _LEAST_TITLE = 10, 12
+_LONGEST_NAME = 200
 _LONGEST_BAR = 24
 #: A shorter bar says nothing.
 _SHORTEST_BAR = 5
@@ -20,13 +23,6 @@ _HEADS = ("calls", "in", "out", "cached")
 #: After an amount that is not all of it.
 _UNKNOWN = " + ?"
 _EIGHTHS = " ▏▎▍▌▋▊▉"
-
-
-def money(dollars: float, digits: int = 4) -> str:
-    """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
-    if 0 < dollars < 0.5 / 10**digits:
-        return f"<${10**-digits:.{digits}f}"
-    return f"${dollars:,.{digits}f}"
 
 
 def price_text(spent: Spent, digits: int = 4) -> str:
@@ -77,21 +73,23 @@ def _table(console: Console, report: CostsReport, limit: int) -> list[Text]:
     shown = report.rows[-limit:] if latest else report.rows[:limit]
     digits = 4 if report.total.dollars < 1 else 2
     titled = report.by == "session"
-    rows = [(_name(row), row.spent) for row in shown] + [("total", report.total)]
-    prices = _in_column([price_text(spent, digits) for _, spent in rows])
-    counts = [_counts(spent) for _, spent in rows]
+    sums = [*(row.spent for row in shown), report.total]
+    prices = _in_column([price_text(spent, digits) for spent in sums])
+    counts = [_counts(spent) for spent in sums]
     widths = [max(len(head), *(len(each[at]) for each in counts)) for at, head in enumerate(_HEADS)]
-    used = max(len(name) for name, _ in rows) + max(map(len, prices)) + sum(widths) + 2 * (len(widths) + 2)
-    bar = 0 if titled else min(_LONGEST_BAR, console.width - used - 2)
+    # A narrow screen cuts the names, never a number.
+    room = console.width - len(prices[0]) - sum(widths) - 2 * (len(widths) + 1) - _LEAST_TITLE * titled
+    names = [_name(row, room) for row in shown] + [Text("total")]
+    bar = 0 if titled else min(_LONGEST_BAR, room - max(name.cell_len for name in names) - 2)
     bars = _bars([row.spent for row in shown], bar) if bar >= _SHORTEST_BAR else []
     heads = [Text(head.rjust(width), style="dim") for head, width in zip(_HEADS, widths, strict=True)]
     table = [[Text(), Text(), *([Text()] if bars else []), *heads, *([Text()] if titled else [])]]
-    for at, (name, _) in enumerate(rows):
+    for at, name in enumerate(names):
         is_total = at == len(shown)
         row = None if is_total else shown[at]
         style = "bold" if is_total else "italic" if row and row.kind != "named" else ""
         cells = [
-            Text(name, style=style),
+            Text(name.plain, style=style),
             Text(prices[at], style="bold" if is_total else ""),
         ]
         if bars:
@@ -116,8 +114,10 @@ def _in_column(prices: Sequence[str]) -> list[str]:
     return [price.rjust(width) for price in full]
 
 
-def _name(row: CostsRow) -> str:
-    return one_line(row.name, _NAME_WIDTH) or "?"
+def _name(row: CostsRow, room: int) -> Text:
+    name = Text(one_line(row.name, _LONGEST_NAME) or "?")
+    name.truncate(min(_NAME_WIDTH, max(_LEAST_NAME, room)), overflow="ellipsis")
+    return name
 
 
 def _counts(spent: Spent) -> tuple[str, ...]:

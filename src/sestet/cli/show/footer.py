@@ -1,8 +1,9 @@
-"""The last line of a turn: what was changed, sent and paid, from the journal alone."""
+"""The last line of a turn: what it used, and what was changed, sent and paid, from the journal alone."""
 
 from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.turn_summary import End
 from sestet.core.event import TurnFinished, TurnPaused
+from sestet.core.words import money
 
 #: How many items of each kind are named, and how many characters of each.
 _MOST_NAMED, _WIDTH = 4, 60
@@ -25,6 +26,14 @@ def effects_text(end: End) -> str:
     ]
     line = " · ".join(told) or "changed: nothing"
     return f"so far {line}" if isinstance(end, TurnPaused) else line
+
+
+def usage_text(end: End) -> str:
+    """``1,310 tokens · $0.0042``; empty if nobody counted any."""
+    if isinstance(end, TurnPaused):
+        return ""
+    tokens, dollars = end.usage.input_tokens + end.usage.output_tokens, end.usage.nano_dollars / 1e9
+    return " · ".join((f"{tokens:,} tokens" if tokens else "", money(dollars) if dollars else "")).strip(" ·")
 
 
 def _named(items: tuple[str, ...]) -> str:

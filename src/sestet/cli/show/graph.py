@@ -1,5 +1,6 @@
 """Facts on the terminal and as JSON: a tree around one node, lists, proposals."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -95,16 +96,29 @@ def print_proposals(console: Console, rows: Sequence[ProposalRow], predicates: P
         print_line(console, line)
     missing = sorted({row.predicate for row in rows} - {*predicates.names})
     if missing:
-        needed = f"not declared, so they cannot be accepted yet: graph.predicates: [{', '.join(missing)}]"
+        adding = " ".join(f"--add {name}" for name in missing)
+        needed = (
+            f"not known yet, so they cannot be accepted: 'sestet graph predicates {clean(adding)}' adds them"
+        )
         console.print(Text(needed, style="yellow"), soft_wrap=True)
     console.print(Text("decide with --accept ID, --reject ID or --accept-all", style="dim"))
+
+
+def print_decisions(console: Console, rows: Sequence[ProposalRow]) -> None:
+    """What was decided: how many facts, and which."""
+    counts = Counter(row.state for row in rows)
+    states = [f"{counts[state]} {state}" for state in ("accepted", "rejected") if counts[state]]
+    table = [[Text(row.state, style="dim"), Text(str(row.id), style="dim"), *_parts(row)] for row in rows]
+    for line in align(table):
+        print_line(console, line)
+    console.print(Text(", ".join(states) or "0 accepted"))
 
 
 def print_predicates(console: Console, rows: Sequence[PredicateRow]) -> None:
     table = [(Text(clean(row.name)), Text(row.kind, style="dim"), Text(_count(row.facts))) for row in rows]
     for line in align(table):
         print_line(console, line)
-    console.print(Text("graph.predicates in the settings declares others", style="dim"))
+    console.print(Text("'sestet graph predicates --add NAME' adds others", style="dim"))
 
 
 def _count(facts: int) -> str:

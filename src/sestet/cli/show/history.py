@@ -8,6 +8,7 @@ from rich.text import Text
 from sestet.cli.show.answer import print_answer, print_end
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, print_line, written_time
+from sestet.cli.show.findings import past_findings, print_finding
 from sestet.cli.show.progress import in_doubt_text, is_in_doubt, print_progress
 from sestet.cli.show.turn_summary import last_words, turn_state
 from sestet.core.event import Event, TurnCancelled, TurnFailed, TurnFinished, TurnStarted
@@ -45,9 +46,11 @@ def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: boo
     for number, events in enumerate(turns):
         if number:
             console.print()
-        asked = ""
+        asked, findings = "", past_findings(events)
         for event in events:
-            if isinstance(event, TurnStarted):
+            if event in findings:
+                print_finding(console, event)
+            elif isinstance(event, TurnStarted):
                 asked = event.text
                 print_question(console, asked)
             elif isinstance(event, TurnFinished | TurnFailed | TurnCancelled):

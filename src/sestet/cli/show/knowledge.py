@@ -17,6 +17,7 @@ from sestet.services.retrieval import Retrieved
 
 _TITLE_WIDTH = 50
 _TEXT_WIDTH = 80
+_LONGEST_TITLE = 500
 _NAMES_SHOWN = 5
 
 
@@ -57,8 +58,7 @@ def print_saved(row: KnowledgeRow, as_json: bool) -> None:
 
 def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_json: bool) -> None:
     if as_json:
-        described = ({**_version(version), "present": version.version == row.version} for version in versions)
-        print_json({"key": row.key, "versions": list(described)})
+        print_json({"key": row.key, "versions": _versions(row, versions)})
         return
     _print_table(
         (
@@ -74,7 +74,7 @@ def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_j
 
 def print_learnings(rows: Sequence[LearningRow], as_json: bool) -> None:
     if as_json:
-        print_json([as_dict(row) | {"label": _label(row.label)} for row in rows])
+        print_json([describe_lesson(row) for row in rows])
     elif not rows:
         typer.echo("There is no lesson yet.", err=True)
     else:
@@ -90,7 +90,7 @@ def print_learnings(rows: Sequence[LearningRow], as_json: bool) -> None:
 
 def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
     if as_json:
-        print_json([row._asdict() for row in rows])
+        print_json([describe_document(row) for row in rows])
     elif not rows:
         typer.echo("There are no documents yet; 'sestet knowledge ingest PATH' reads some.", err=True)
     else:
@@ -147,12 +147,35 @@ def _print_table(rows: Iterable[Sequence[Text]]) -> None:
         print_line(console, line)
 
 
+def entry_markdown(row: KnowledgeRow) -> str:
+    """An entry to be read as a file of its own."""
+    about = ", ".join((row.category, *row.tags, f"version {row.version}"))
+    origin = _origin(row.session_id, row.updated_at, row.label)
+    return f"# {one_line(row.key, _LONGEST_TITLE)}\n\n{clean(about)} · {origin}\n\n{clean(row.content)}"
+
+
+def describe_entry(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> Mapping[str, object]:
+    """An entry as JSON with all of its versions."""
+    return {**_entry(row), "versions": _versions(row, versions)}
+
+
+def describe_lesson(row: LearningRow) -> Mapping[str, object]:
+    return as_dict(row) | {"label": _label(row.label)}
+
+
+def describe_document(row: DocumentRow) -> Mapping[str, object]:
+    return row._asdict()
+
+
 def _entry(row: KnowledgeRow) -> Mapping[str, object]:
     return row._asdict() | {"label": _label(row.label)}
 
 
-def _version(version: KnowledgeVersion) -> Mapping[str, object]:
-    return as_dict(version) | {"label": _label(version.label)}
+def _versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> list[Mapping[str, object]]:
+    return [
+        as_dict(version) | {"label": _label(version.label), "present": version.version == row.version}
+        for version in versions
+    ]
 
 
 def _label(label: Label) -> dict[str, object]:

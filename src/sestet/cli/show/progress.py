@@ -16,6 +16,7 @@ from sestet.core.event import (
     ModelCalled,
     ModelRetried,
     OutcomeKind,
+    OutputStreamed,
     PriceUnknown,
     RequestRouted,
     TextStreamed,
@@ -29,6 +30,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.message import ToolCall
+from sestet.core.words import duration
 from sestet.runtime.reply_text import rejection
 
 if TYPE_CHECKING:
@@ -77,7 +79,8 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
         case DelegationFinished(outcome="ok" | "paused"):
             return None
         case DelegationFinished():
-            return Line(f"← {event.agent} {_OUTCOMES[event.outcome]}{_after_colon(event.cause)}", "warning")
+            cause = _after_colon(event.for_person or event.cause)
+            return Line(f"← {event.agent} {_OUTCOMES[event.outcome]}{cause}", "warning")
         case ToolCalled():
             return Line(f"{event.author} · {call_text(event.call)}")
         case ToolFinished():
@@ -110,7 +113,9 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             return Line(f"{event.author} {_next_call(event)}{_after_colon(event.text)}", "warning")
         case TurnResumed():
             return Line("the turn goes on")
-        case TurnStarted() | TextStreamed() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
+        case TextStreamed() | OutputStreamed():
+            return None
+        case TurnStarted() | TurnFinished() | TurnFailed() | TurnCancelled() | TurnPaused():
             return None
         case _:
             assert_never(event)
@@ -119,7 +124,7 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
 def _next_call(event: ModelRetried) -> str:
     if event.next_model != event.model:
         return f"asks {event.next_model} instead of {event.model}"
-    return f"asks {event.model} again" + (f" in {event.wait:.0f} s" if event.wait >= 1 else "")
+    return f"asks {event.model} again" + (f" in {duration(round(event.wait))}" if event.wait >= 1 else "")
 
 
 def _finished_line(event: ToolFinished) -> Line | None:
@@ -129,17 +134,25 @@ def _finished_line(event: ToolFinished) -> Line | None:
         case "error":
             return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
         case "refused" | "denied":
-            # The text may instruct the model; the person reads the text for people.
-            how = f"was {event.outcome}{_after_colon(event.for_person or event.text)}"
-            return Line(f"{event.author} · {call_text(event.call)} {how}", "warning")
+            return Line(f"{event.author} · {call_text(event.call)} · {refusal_text(event)}", "warning")
         case "in_doubt":
             return Line(in_doubt_text(event), "alarm")
         case _:
             assert_never(event.outcome)
 
 
+def refusal_text(event: ToolFinished) -> str:
+    """Why a call was not made. ``text`` is never shown: it instructs the model."""
+    return one_line(event.for_person, _TEXT_WIDTH) or "not done"
+
+
 def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
     return isinstance(event, ToolFinished) and event.outcome == "in_doubt"
+
+
+def is_finding(event: Event) -> TypeGuard[DelegationFinished]:
+    """Whether a specialist has answered."""
+    return isinstance(event, DelegationFinished) and event.outcome == "ok" and bool(event.text.strip())
 
 
 def in_doubt_text(event: ToolFinished) -> str:

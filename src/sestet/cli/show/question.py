@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from rich.cells import chop_cells
 from rich.console import Console
@@ -13,8 +13,9 @@ from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.console import align, print_line, written_time
 from sestet.cli.show.diff import diff_lines
 from sestet.core.preview import Changes
-from sestet.core.schema import JsonValue
-from sestet.core.tool import Tool
+from sestet.core.schema import JsonObject, JsonValue
+from sestet.core.tool import SLOT, Tool
+from sestet.core.words import duration
 from sestet.services.approvals import (
     Grant,
     Question,
@@ -32,12 +33,16 @@ _MOST_CHARACTERS = 2_000
 _WIDTH = 80
 #: A longer text is not repeated beside a diff.
 _SHORT = 40
+#: The units of an age, in seconds: a day, an hour, a minute.
+_UNITS = (86_400, 3_600, 60)
 
 
 class Fact(NamedTuple):
     name: str
     text: str
     style: str = ""
+    #: A value of the call fills each line; other texts break between words.
+    is_value: bool = False
 
 
 def print_approval(console: Console, question: Question, tool: Tool | None, *, whole: bool = False) -> bool:
@@ -55,7 +60,7 @@ def print_approval(console: Console, question: Question, tool: Tool | None, *, w
         if shown != fact.text:
             is_cut = True
             left = f"… {len(fact.text) - len(shown):,} more characters are not shown here"
-            _print_lines(console, [left], "bold red")
+            _print_lines(console, [left], Fact("", left, "bold red"))
     until = f"open until {written_time(question.expires_at)} · {reveal(question.id)}"
     foot = Text.assemble(("  └ ", "yellow"), (until, "dim"))
     console.print(foot, soft_wrap=True)
@@ -69,14 +74,14 @@ def _arguments(question: Question, changes: Changes, *, whole: bool) -> Iterator
         if changes.lines and not whole and name not in targets and len(str(value)) > _SHORT:
             yield Fact(f"{reveal(name)} =", f"{len(str(value)):,} characters: see the diff", "dim")
             continue
-        yield Fact(f"{reveal(name)} =", _value_text(value), "bold")
+        yield Fact(f"{reveal(name)} =", _value_text(value), "bold", is_value=True)
 
 
 def _print_diff(console: Console, changes: Changes, *, whole: bool) -> bool:
     """What the call would change; returns whether lines were left out that ``whole`` shows."""
     most = len(changes.lines) if whole else _MOST_LINES
     for line in diff_lines(changes, most):
-        _print_lines(console, [line.text], line.style)
+        _print_lines(console, [line.text], Fact("", line.text, line.style, is_value=True))
     return len(changes.lines) > most or changes.left_out > 0
 
 
@@ -85,15 +90,31 @@ def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
     sources = [reveal(source) for source in sources_of(question)]
     yield Fact("read before:", ", ".join(sources) or "nothing from elsewhere")
     if tool is not None:
-        yield Fact("session, always:", f"any call of {tool.name} {covered(question, tool)}", "dim")
+        yield Fact("a longer yes:", f"would let {reveal(question.agent)} {allowed(question, tool)}", "dim")
         if unread := not_covered(question):
             yield Fact("not covered:", unread, "dim")
 
 
-def covered(question: Question, tool: Tool) -> str:
-    """The calls that a standing answer would cover, in words."""
-    targets = _targets_text(question)
-    return f"with {targets}" if targets else f"without {' and '.join(tool.targets or ('arguments',))}"
+def allowed(question: Question, tool: Tool) -> str:
+    """What a standing answer would let the agent do: in the tool's own words, or by its arguments."""
+    bound = targets_of(question)
+    if tool.standing and bound.keys() >= set(SLOT.findall(tool.standing)):
+        does = SLOT.sub(lambda slot: _as_json(bound[slot[1]]), reveal(tool.standing))
+    else:
+        does = f"call {tool.name} {_calls_covered(question, tool)}"
+    return f"{does} without asking"
+
+
+def _calls_covered(question: Question, tool: Tool) -> str:
+    if not tool.targets:
+        # Every argument counts as a target.
+        return f"with exactly {_targets_text(question) or 'no arguments'}"
+    bound = _targets_text(question)
+    arguments = cast("JsonObject", tool.parameters.get("properties", {}))
+    left_out = " and ".join(name for name in tool.targets if name not in targets_of(question))
+    free = " and ".join(name for name in arguments if name not in tool.targets)
+    parts = (bound and f"with {bound}", left_out and f"without {left_out}", free and f"with ANY {free}")
+    return ", ".join(filter(None, parts))
 
 
 def not_covered(answered: Question | Grant) -> str:
@@ -130,20 +151,31 @@ def _print_fact(console: Console, fact: Fact) -> None:
     head = Text.assemble((_BAR, "yellow"), (fact.name, "dim"), " " if first else "")
     width = console.width - head.cell_len
     # On a narrow screen the value begins below its name.
-    piece = (chop_cells(first, width) or [""])[0] if width >= _NARROWEST else ""
+    piece = next(_pieces(first, width, fact)) if width >= _NARROWEST else ""
     console.print(head.append(piece, style=fact.style), soft_wrap=True)
     if more := first[len(piece) :]:
-        _print_lines(console, [more], fact.style, continued=True)
-    _print_lines(console, rest, fact.style)
+        _print_lines(console, [more], fact, continued=True)
+    _print_lines(console, rest, fact)
 
 
-def _print_lines(console: Console, lines: Iterable[str], style: str, *, continued: bool = False) -> None:
+def _print_lines(console: Console, lines: Iterable[str], fact: Fact, *, continued: bool = False) -> None:
     """Lines behind a bar, so that a value cannot imitate the frame; a wrapped line has another bar."""
     width = max(_NARROWEST, console.width - len(_BAR) - 2)
     for line in lines:
-        for number, piece in enumerate(chop_cells(line, width) or [""]):
+        for number, piece in enumerate(_pieces(line, width, fact)):
             bar = _CONTINUED if number or continued else _BAR
-            console.print(Text.assemble((bar, "yellow"), "  ", (piece, style)), soft_wrap=True)
+            console.print(Text.assemble((bar, "yellow"), "  ", (piece, fact.style)), soft_wrap=True)
+
+
+def _pieces(line: str, width: int, fact: Fact) -> Iterator[str]:
+    """The line in pieces of this width, none of them lost; at least one."""
+    start = 0
+    while start < len(line) or not start:
+        piece = (chop_cells(line[start : start + width], width) or [""])[0]
+        blank = 0 if fact.is_value or start + len(piece) == len(line) else piece.rfind(" ") + 1
+        piece = piece[: blank or None]
+        yield piece
+        start += len(piece) or 1
 
 
 def call_line(question: Question) -> str:
@@ -187,9 +219,7 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
 
 
 def age(at: float) -> str:
-    """``3 min ago``"""
+    """``3 minutes ago``"""
     seconds = max(0, int(time.time() - at))
-    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= unit:
-            return f"{seconds // unit} {name} ago"
-    return "just now"
+    unit = next((unit for unit in _UNITS if seconds >= unit), 0)
+    return f"{duration(seconds // unit * unit)} ago" if unit else "just now"

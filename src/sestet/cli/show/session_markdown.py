@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import written_time
-from sestet.cli.show.costs import money
+from sestet.cli.show.findings import past_findings
 from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.history import count_turns
-from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt
+from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt, refusal_text
 from sestet.cli.show.turn_summary import last_words, turn_state
 from sestet.core.event import (
     END_OF_TURN,
@@ -21,11 +21,11 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.model import Usage
+from sestet.core.words import money
 from sestet.services.sessions import SessionRow
 
 _TITLE_WIDTH = 200
 _REQUEST_WIDTH = 200
-_OUTCOMES = {"ok": "", "error": "failed", "refused": "refused", "denied": "denied", "in_doubt": "IN DOUBT"}
 
 
 def session_markdown(row: SessionRow, turns: Sequence[Sequence[Event]]) -> str:
@@ -60,25 +60,36 @@ def _turn(events: Sequence[Event]) -> Iterator[str]:
         yield from ("", f"<sub>{' · '.join(foot)}</sub>")
 
 
-def _work(events: Iterable[Event]) -> Iterator[str]:
+def _work(events: Sequence[Event]) -> Iterator[str]:
     """The specialists and their calls, as items of a list."""
+    findings = past_findings(events)
     for event in events:
         match event:
             case DelegationStarted():
                 yield f"- {clean(event.agent)} was asked: {one_line(event.request, _REQUEST_WIDTH)}"
+            case DelegationFinished() if event in findings:
+                yield f"- {clean(event.agent)} answered:"
+                lines = clean(event.text).strip().splitlines()
+                yield from ("", *(f"  > {line}".rstrip() for line in lines), "")
             case DelegationFinished(outcome="ok" | "paused"):
                 pass
             case DelegationFinished():
-                yield f"- {clean(event.agent)} {event.outcome}: {one_line(event.cause, _REQUEST_WIDTH)}"
+                cause = one_line(event.for_person or event.cause, _REQUEST_WIDTH)
+                yield f"- {clean(event.agent)} {event.outcome}: {cause}"
             case ToolFinished() if is_in_doubt(event):
                 yield f"- {in_doubt_text(event)}"
             case ToolFinished():
-                outcome = _OUTCOMES[event.outcome]
-                yield f"  - `{_code(call_text(event.call))}`{f': {outcome}' if outcome else ''}"
+                yield f"  - `{_code(call_text(event.call))}`{_outcome(event)}"
             case ApprovalDecided():
                 yield f"  - you {'approved' if event.decision == 'approve' else 'denied'} it"
             case _:
                 pass
+
+
+def _outcome(event: ToolFinished) -> str:
+    if event.outcome in ("refused", "denied"):
+        return f": {refusal_text(event)}"
+    return ": failed" if event.outcome == "error" else ""
 
 
 def _code(text: str) -> str:

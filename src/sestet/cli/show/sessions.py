@@ -1,7 +1,7 @@
 """What commands say about sessions: as JSON, found by words, before and after they are deleted."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -9,6 +9,8 @@ from rich.text import Text
 from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import print_line, written_time
 from sestet.cli.show.history import count_turns
+from sestet.cli.show.turn_summary import describe_turn
+from sestet.core.event import Event
 from sestet.core.words import stem
 from sestet.services.excerpt import excerpt
 from sestet.services.forgetting import UNWIPED, Wipe
@@ -23,6 +25,11 @@ _INDENT = "    "
 
 def describe_session(row: SessionRow) -> dict[str, object]:
     return row._asdict()
+
+
+def describe_conversation(row: SessionRow, turns: Iterable[Sequence[Event]]) -> dict[str, object]:
+    """A whole conversation with every event."""
+    return {**describe_session(row), "turns": [describe_turn(turn) for turn in turns]}
 
 
 def describe_exchange(found: Exchange, query: str, titles: Mapping[str, str]) -> dict[str, object]:

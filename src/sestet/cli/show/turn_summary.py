@@ -6,9 +6,9 @@ from typing import TypeAlias, assert_never
 from sestet.cli.show.progress import is_in_doubt
 from sestet.core.event import (
     END_OF_TURN,
+    PIECES,
     Event,
     ModelCalled,
-    TextStreamed,
     TurnCancelled,
     TurnFailed,
     TurnFinished,
@@ -54,7 +54,7 @@ def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = 
         "unsupported": end.get("unsupported", []),
         "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
         "milliseconds": round(elapsed),
-        "events": [describe_event(event) for event in events if not isinstance(event, TextStreamed)],
+        "events": [describe_event(event) for event in events if not isinstance(event, PIECES)],
     }
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from sestet.cli.show.answer import print_end
 from sestet.cli.show.clean import clean
+from sestet.cli.show.findings import LiveFindings, print_finding
 from sestet.cli.show.history import print_doubts
 from sestet.cli.show.progress import is_in_doubt, print_progress
 from sestet.core.event import (
@@ -17,16 +18,20 @@ from sestet.core.event import (
     DelegationStarted,
     Event,
     ModelCalled,
+    OutputStreamed,
     TextStreamed,
     ToolCalled,
     TurnPaused,
     TurnStarted,
 )
+from sestet.core.words import duration
 
 _REFRESHES = 10
-_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 #: Lines of the terminal that the streamed text leaves free.
 _SPARE_LINES = 4
+#: How many lines of a command's output are shown while it runs.
+_OUTPUT_LINES = 6
 #: Enough to fill any terminal: only the end of a long text is wrapped again at each refresh.
 _TAIL = 8_000
 
@@ -37,11 +42,13 @@ class TurnView:
     The answer is printed once, when it is whole; the region that streamed it is gone by then.
     """
 
-    def __init__(self, console: Console, root: str, *, markdown: bool) -> None:
+    def __init__(self, console: Console, root: str, *, markdown: bool, findings: bool = True) -> None:
+        """``findings``: show what a specialist found also if it is not the answer."""
         self._console = console
         self._root = root
         self._markdown = markdown
         self._asked = ""
+        self._findings = LiveFindings() if findings else None
         self._region = _Region(root)
         self._live = Live(self._region, console=console, refresh_per_second=_REFRESHES, transient=True)
         #: Agents at work, by delegation.
@@ -61,6 +68,10 @@ class TurnView:
 
     def show(self, event: Event) -> None:
         """Bring the screen up to date with one more event."""
+        for found in self._findings.before(event) if self._findings else ():
+            # The region has shown the same text while it was streamed.
+            self._region.pieces = []
+            print_finding(self._console, found, whole=False)
         if isinstance(event, TurnStarted):
             self._asked = event.text
         elif isinstance(event, TurnPaused):
@@ -83,6 +94,10 @@ class TurnView:
         if place and not isinstance(event, DelegationStarted | DelegationFinished):
             # A resumed turn does not repeat the events that started its delegations.
             self._at_work.setdefault(place, event.author)
+        if isinstance(event, OutputStreamed):
+            if len(self._at_work) < 2:
+                self._region.output = (self._region.output + event.text)[-_TAIL:]
+            return
         if isinstance(event, TextStreamed):
             pieces = self._coming.setdefault(place, [])
             pieces.append(event.text)
@@ -94,7 +109,7 @@ class TurnView:
             # Its text stays on the screen until something follows, so that an answer does not flicker.
             self._coming.pop(place, None)
             return
-        self._region.pieces = []
+        self._region.pieces, self._region.output = [], ""
         if isinstance(event, DelegationStarted):
             self._at_work[place] = event.agent
         elif isinstance(event, DelegationFinished):
@@ -110,6 +125,8 @@ class _Region:
     def __init__(self, status: str) -> None:
         self.status = status
         self.pieces: list[str] = []
+        #: What a running command has printed.
+        self.output = ""
         self._started = time.monotonic()
 
     @property
@@ -123,9 +140,11 @@ class _Region:
             lines = text.wrap(console, options.max_width)
             yield from lines[-max(1, options.size.height - _SPARE_LINES) :]
             yield Text()
+        for line in clean(self.output).strip("\n").split("\n")[-_OUTPUT_LINES:] if self.output else ():
+            yield Text(f"    {line}", style="dim", no_wrap=True, overflow="ellipsis")
         seconds = int(time.monotonic() - self._started)
-        status = f" {clean(self.status)} · {seconds} s" if seconds else f" {clean(self.status)}"
+        status = f" {clean(self.status)} · {duration(seconds)}" if seconds else f" {clean(self.status)}"
         yield Text.assemble("  ", (self._frame(), "cyan"), (status, "dim"), no_wrap=True, overflow="ellipsis")
 
     def _frame(self) -> str:
-        return _FRAMES[int(time.monotonic() * _REFRESHES) % len(_FRAMES)]
+        return FRAMES[int(time.monotonic() * _REFRESHES) % len(FRAMES)]

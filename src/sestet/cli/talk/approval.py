@@ -1,17 +1,19 @@
 """Asks the person about the calls of a turn that need approval, then goes on with the turn."""
 
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
 
 from sestet.cli.show.history import print_doubts
 from sestet.cli.show.question import print_approval
+from sestet.cli.show.turn_summary import End
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.keyboard import quiet_keyboard
-from sestet.cli.talk.turns import follow_resumed, follow_turn
+from sestet.cli.talk.turns import Show, follow_resumed, follow_turn
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.errors import PersonError
-from sestet.core.event import TurnPaused
+from sestet.core.event import TurnCancelled, TurnPaused
 from sestet.services.approvals import Decision, Question, Scope, when_free
 from sestet.services.sessions import TurnRow
 
@@ -35,8 +37,7 @@ _LATER = "The turn waits for you: /approvals shows the calls, /continue goes on;
 
 async def run_turn(talk: Talk, person: Person, text: str) -> None:
     """Run a turn, with the questions to the person in it."""
-    with _view(talk) as view, quiet_keyboard():
-        end = await follow_turn(talk.app, talk.session_id, text, view.show)
+    end = await _shown(talk, person, partial(follow_turn, talk.app, talk.session_id, text))
     if isinstance(end, TurnPaused):
         turn = talk.app.journal.turn(end.stamp.turn_id)
         assert turn is not None  # it has just been written
@@ -46,8 +47,7 @@ async def run_turn(talk: Talk, person: Person, text: str) -> None:
 async def continue_turn(turn: TurnRow, talk: Talk, person: Person) -> None:
     """Ask about the open calls and go on, until the turn ends or the person leaves a call open."""
     while await _decide(talk, person, turn):
-        with _view(talk) as view, quiet_keyboard():
-            end = await follow_resumed(talk.app, turn, view.show)
+        end = await _shown(talk, person, partial(follow_resumed, talk.app, turn))
         if not isinstance(end, TurnPaused):
             return
     talk.note(_LATER, "yellow")
@@ -62,8 +62,20 @@ async def abandon_turn(turn: TurnRow, talk: Talk, _: Person) -> None:
     talk.console.print()
 
 
-def _view(talk: Talk) -> TurnView:
-    return TurnView(talk.console, talk.app.root.name, markdown=talk.markdown)
+async def _shown(talk: Talk, person: Person, follow: Callable[[Show], Awaitable[End]]) -> End:
+    """Show a turn while it runs."""
+    own_words = not talk.is_builtin
+    view = TurnView(talk.console, talk.app.root.name, markdown=own_words, findings=own_words)
+    try:
+        with view, quiet_keyboard():
+            end = await follow(view.show)
+    except PersonError:
+        # Such as Ctrl-C while the turn waited for another one.
+        person.take_back()
+        raise
+    if isinstance(end, TurnCancelled):
+        person.take_back()
+    return end
 
 
 async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:

@@ -22,6 +22,10 @@ class Person(Protocol):
         """A message or a command."""
         ...
 
+    def take_back(self) -> None:
+        """The person stopped a turn: what they typed meanwhile is not sent, and they may edit it."""
+        ...
+
     async def choose(self, prompt: str) -> str | None:
         """An answer to a question that has just been shown; keys pressed before it do not count."""
         ...
@@ -36,9 +40,9 @@ class Talk:
     offered: list[TurnRow] = field(default_factory=list[TurnRow])
 
     @property
-    def markdown(self) -> bool:
-        """The built-in model repeats the output of tools, and a listing is no Markdown."""
-        return not isinstance(self.app.model, OfflineModel)
+    def is_builtin(self) -> bool:
+        """Whether the built-in model answers: it repeats what tools return, and a listing is no Markdown."""
+        return isinstance(self.app.model, OfflineModel)
 
     def note(self, text: str, style: str = "dim") -> None:
         """A remark of the program, apart from the agents' answers."""

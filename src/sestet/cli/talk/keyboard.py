@@ -1,4 +1,4 @@
-"""The keyboard: the line on which the person writes, and no echo while a turn runs."""
+"""The keyboard: the line on which the person writes, and what they type while a turn runs."""
 
 import os
 import sys
@@ -7,20 +7,25 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
+import typer
 from prompt_toolkit import PromptSession
 from prompt_toolkit.auto_suggest import AutoSuggestFromHistory
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import DummyHistory, FileHistory
-from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.utils import is_dumb_terminal
 
+from sestet.cli.show.clean import clean
 from sestet.cli.show.history import PROMPT
 
 HISTORY_NAME = "history"
-#: The place of the local flags in the list that termios gives.
-_LOCAL_FLAGS = 3
+_AGAIN = "Ctrl-C again to leave"
+#: The places of the local flags and the control characters in the list that termios gives.
+_LOCAL_FLAGS, _CHARACTERS = 3, 6
+_MOST_TYPED = 65_536
 
 
 class PromptLine:
@@ -28,6 +33,8 @@ class PromptLine:
 
     def __init__(self, directory: Path, words: Iterable[str]) -> None:
         self._leaving = False
+        #: What the person typed before they stopped a turn.
+        self._typed = ""
         self._session: PromptSession[str] = PromptSession(
             FormattedText([("bold ansicyan", PROMPT)]),
             history=FileHistory(_private_file(directory / HISTORY_NAME)),
@@ -42,10 +49,28 @@ class PromptLine:
 
     async def write(self) -> str | None:
         self._leaving = False
-        try:
-            return await self._session.prompt_async()
-        except (EOFError, KeyboardInterrupt):
-            return None
+        typed, self._typed = self._typed, ""
+        if typed and is_dumb_terminal():
+            # Such a terminal cannot show a line that is begun already.
+            typer.echo(f"not sent: {typed}")
+            typed = ""
+        while True:
+            try:
+                return await self._session.prompt_async(default=typed)
+            except EOFError:
+                return None
+            except KeyboardInterrupt:
+                # A dumb terminal knows only its own Ctrl-C, and not the keys below.
+                if self._leaving or not is_dumb_terminal():
+                    return None
+                self._leaving = True
+                typer.echo(_AGAIN)
+                typed = ""
+
+    def take_back(self) -> None:
+        """What was typed while a turn ran stands in the next line, to be edited, and is not sent."""
+        keys = "".join(press.data for press in get_typeahead(self._session.app.input))
+        self._typed = clean(keys + read_pending()).strip()
 
     async def choose(self, prompt: str) -> str | None:
         """Keys pressed before the question was shown do not answer it."""
@@ -73,7 +98,7 @@ class PromptLine:
         return keys
 
     def _hint(self) -> FormattedText:
-        return FormattedText([("ansibrightblack", "Ctrl-C again to leave")] if self._leaving else [])
+        return FormattedText([("ansibrightblack", _AGAIN)] if self._leaving else [])
 
     def _stay(self, _: Buffer) -> None:
         self._leaving = False
@@ -92,11 +117,29 @@ def quiet_keyboard() -> Generator[None]:
     if not sys.stdin.isatty():
         yield
         return
+    # Without NOFLSH, Ctrl-C would also discard output that is on its way to the screen.
+    with _local_flags(off=termios.ECHO, on=termios.NOFLSH):
+        yield
+
+
+def read_pending() -> str:
+    """What was typed and not read yet, also a line without its end."""
+    if not sys.stdin.isatty():
+        return ""
+    with _local_flags(off=termios.ICANON | termios.ECHO):
+        return os.read(sys.stdin.fileno(), _MOST_TYPED).decode(errors="ignore")
+
+
+@contextmanager
+def _local_flags(off: int, on: int = 0) -> Generator[None]:
+    """The terminal with other local flags; a read outside of canonical mode does not wait."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
     during = [*before]
-    # Else Ctrl-C would also discard output that is on its way to the screen.
-    during[_LOCAL_FLAGS] = (during[_LOCAL_FLAGS] & ~termios.ECHO) | termios.NOFLSH
+    during[_LOCAL_FLAGS] = (during[_LOCAL_FLAGS] & ~off) | on
+    during[_CHARACTERS] = [*before[_CHARACTERS]]
+    if off & termios.ICANON:
+        during[_CHARACTERS][termios.VMIN] = during[_CHARACTERS][termios.VTIME] = 0
     termios.tcsetattr(descriptor, termios.TCSANOW, during)
     try:
         yield

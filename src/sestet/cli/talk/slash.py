@@ -117,7 +117,7 @@ def _history(talk: Talk, _: str) -> bool:
     turns = read_turns(talk.app.journal, talk.session_id)
     if not turns:
         talk.note("nothing was said yet")
-    print_turns(talk.console, turns, markdown=talk.markdown)
+    print_turns(talk.console, turns, markdown=not talk.is_builtin)
     return True
 
 
@@ -166,4 +166,5 @@ COMMANDS = {
     "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
     "/undo": SlashCommand(_undo, "/undo", "put the files back as they were before the last turn here"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
+    "/quit": SlashCommand(_exit, "/quit", "leave, too"),
 }

@@ -12,6 +12,7 @@ from sestet.cli.talk.turns import SMALL
 from sestet.cli.talk.unfinished import print_unfinished
 from sestet.config import data_directory
 from sestet.core.errors import PersonError
+from sestet.core.pages import page
 from sestet.models.offline import OfflineModel
 from sestet.services.sessions import find_session
 
@@ -29,7 +30,7 @@ def greet(talk: Talk) -> None:
     state = count_turns(row.turns) if row else "new"
     talk.note(f"Sestet · session {talk.session_id} ({state}) · model {talk.app.model.name} · /help", "bold")
     if isinstance(talk.app.model, OfflineModel):
-        talk.note("This is the small built-in model; 'sestet setup' finds a real one (docs/models.md).")
+        talk.note(f"The built-in model answers; for a real one: 'sestet setup', {page('models')}")
     if talk.app.is_small:
         talk.note(SMALL, "yellow")
     for warning in talk.app.warnings:

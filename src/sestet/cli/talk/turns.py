@@ -10,15 +10,16 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import warn_once
-from sestet.cli.options import INTERRUPTED
+from sestet.cli.options import ExitCode
 from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console
-from sestet.cli.show.footer import claim_warning, effects_text
-from sestet.cli.show.progress import in_doubt_text, is_in_doubt, progress_line
+from sestet.cli.show.footer import claim_warning, effects_text, usage_text
+from sestet.cli.show.progress import in_doubt_text, is_finding, is_in_doubt, progress_line
 from sestet.cli.show.turn_summary import End, last_words
 from sestet.core.errors import PersonError
 from sestet.core.event import (
     END_OF_TURN,
+    DelegationFinished,
     Event,
     ToolFinished,
     TurnCancelled,
@@ -26,6 +27,7 @@ from sestet.core.event import (
     TurnFinished,
     TurnPaused,
 )
+from sestet.runtime.answer import denied_name
 from sestet.services.sessions import TurnRow
 
 Show: TypeAlias = Callable[[Event], None]
@@ -88,27 +90,28 @@ def warn(app: App) -> None:
         typer.echo(SMALL, err=True)
 
 
-def exit_code(end: End) -> int:
-    """The exit code of the program after such an end."""
+def exit_code(end: End, *, denied: bool = False) -> ExitCode:
+    """The exit code of the program after such an end. ``denied``: a call of the turn was."""
     match end:
         case TurnFinished():
-            return 0
+            return ExitCode.DENIED if denied else ExitCode.OK
         case TurnFailed():
-            return 1
+            return ExitCode.FAILED
         case TurnPaused():
-            return 3
+            return ExitCode.WAITS
         case TurnCancelled():
-            return INTERRUPTED
+            return ExitCode.STOPPED
         case _:
             assert_never(end)
 
 
 async def answer_plainly(
     app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
-) -> End:
+) -> ExitCode:
     """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
-    return report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    end = report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    return exit_code(end, denied=report.denied)
 
 
 async def finish_plainly(app: App, turn: TurnRow) -> End:
@@ -124,18 +127,28 @@ class PlainReport:
         self._app = app
         self._asked = asked
         self._doubts: list[ToolFinished] = []
+        self._found: list[DelegationFinished] = []
+        self.denied = False
 
     def show(self, event: Event) -> None:
         if line := progress_line(event, self._asked):
             typer.echo(line.text, err=True)
         if is_in_doubt(event):
             self._doubts.append(event)
+        elif is_finding(event):
+            self._found.append(event)
+        self.denied = self.denied or bool(denied_name(event))
 
     def end(self, end: End) -> End:
+        if isinstance(end, TurnFailed):
+            # What was found before the failure was paid for, and no answer tells it.
+            for found in self._found:
+                typer.echo(f"from {clean(found.agent)}:\n\n{clean(found.text).strip()}\n", err=True)
         typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
         for event in self._doubts:
             typer.echo(in_doubt_text(event), err=True)
-        for line in filter(None, (effects_text(end), claim_warning(end))):
+        used = usage_text(end) if isinstance(end, TurnFailed | TurnCancelled) else ""
+        for line in filter(None, (used and f"used: {used}", effects_text(end), claim_warning(end))):
             typer.echo(line, err=True)
         if warning := self._app.budget and self._app.budget.warning():
             typer.echo(f"warning: {warning}", err=True)

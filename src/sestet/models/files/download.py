@@ -68,6 +68,8 @@ def from_address(entry: Entry, stream: BinaryIO) -> Iterator[int]:
                 # The server's whole file is too short. No source may continue from it.
                 stream.truncate(0)
                 raise SourceError("the server sent fewer bytes than the model has")
+    except httpx2.ConnectError as error:
+        raise SourceError(f"it cannot be reached: are you online? ({error})") from error
     except httpx2.HTTPError as error:
         raise SourceError(f"{type(error).__name__}: {error}".rstrip(": ")) from error
 

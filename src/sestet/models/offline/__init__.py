@@ -1,6 +1,7 @@
 """The small built-in model: no network, no large weights. It recognises requests by their words."""
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -23,10 +24,12 @@ class OfflineModel:
         specs: Sequence[AgentSpec],
         tools: Mapping[str, Sequence[Tool]],
         open_router: "Callable[[], Router]",
+        now: Callable[[], datetime] = datetime.now,
     ) -> None:
         self._specs = specs
         self._tools = tools
         self._open_router = open_router
+        self._now = now
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         reply = self.replies.to(request)
@@ -42,4 +45,4 @@ class OfflineModel:
         """Loaded on the first request: it takes 25 ms, and many commands never ask the model."""
         from sestet.models.offline.replies import Replies
 
-        return Replies(self._specs, self._tools, self._open_router())
+        return Replies(self._specs, self._tools, self._open_router(), self._now)

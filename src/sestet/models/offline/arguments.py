@@ -11,8 +11,10 @@ from sestet.models.offline.parameters import (
     FILE,
     GLOB,
     NUMBER,
+    NUMERIC,
     PATH,
     QUOTED,
+    QUOTED_FILE,
     Parameter,
     cues_of,
     parameters_of,
@@ -46,7 +48,11 @@ _FILES = (
     rf"{_PREPOSITION}(?P<value>(?<![\w/]){PATH})",
 )
 #: How people name a place, by its kind.
-_PLACES = {"file": _FILES, "directory": (*_FOLDERS, _FILES[1]), "": (*_FOLDERS, *_FILES)}
+_PLACES = {
+    "file": (rf"{_PREPOSITION}(?:\bfile\s+)?(?P<value>{QUOTED_FILE})", *_FILES),
+    "directory": (*_FOLDERS, _FILES[-1]),
+    "": (*_FOLDERS, *_FILES),
+}
 
 
 class Taken(NamedTuple):
@@ -65,7 +71,7 @@ def take_values(request: str, tool: Tool) -> Taken:
 
 def take_numbers(request: str, tool: Tool) -> Taken:
     """Only the numbers."""
-    numbers = [parameter for parameter in parameters_of(tool).values() if parameter.type == "integer"]
+    numbers = [parameter for parameter in parameters_of(tool).values() if parameter.type in NUMERIC]
     return _take(request, tool, sorted(numbers, key=lambda p: p.name == "limit"))
 
 
@@ -83,9 +89,11 @@ def _take(request: str, tool: Tool, parameters: Sequence[Parameter]) -> Taken:
 
 
 def _patterns(parameter: Parameter, cues: Set[str]) -> Iterator[str]:
-    if parameter.type == "integer":
+    if parameter.type in NUMERIC:
         for pattern in _NUMBERS.get(parameter.name, ()):
             yield pattern.replace("#", f"(?P<value>{NUMBER})").replace("@", "|".join(map(re.escape, cues)))
+        name = "|".join(parameter.called)
+        yield rf"\b(?:{name})s?\s+(?:(?:of|is|to|by)\s+)?(?P<value>{parameter.form})(?![\w.])"
     elif parameter.choices:
         # Shorter choices, such as "in", are too common.
         if values := "|".join(choice for choice in parameter.choices if len(choice) > 3):

@@ -1,15 +1,16 @@
-"""What the built-in model says itself: greetings, sums, frames for plans, and that it did not understand."""
+"""What the built-in model says of itself: what it can do, and what it cannot."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from sestet.core.agent import AgentSpec
 from sestet.core.tool import Tool
+from sestet.models.offline.answering import asks_who_i_am
 from sestet.models.offline.matching import deed_of
 from sestet.models.offline.parameters import cues_of
-from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request
+from sestet.models.offline.small_talk import small_talk
+from sestet.models.offline.words import stems_of
 
 WHAT_I_AM = (
     "I am the small model built into Sestet: I recognise requests by their words and run the right "
@@ -17,35 +18,23 @@ WHAT_I_AM = (
     "local server such as Ollama); `agent.provider` and `agent.model` in `sestet.yaml` name it."
 )
 _HINT = "Say “help” to see what I can do."
-_SMALL_TALK: tuple[tuple[str, str], ...] = (
-    (
-        r"(hi|hello|hey|hallo|good (morning|day|evening|afternoon)|greetings)( there| sestet)?",
-        "Hello! {hint}",
-    ),
-    (
-        r"(thanks|thank you|thx|cheers|great|nice|perfect|cool|well done)( a lot| very much| so much)?",
-        "You are welcome.",
-    ),
-    (r"(ok|okay|yes|no|sure|fine|i see|got it|never ?mind)", "All right. {hint}"),
-    (r"(bye|goodbye|good night|see you|ciao)( later| soon)?", "Goodbye!"),
-    (r"how are you( doing)?( today)?", "All is well here, thank you. {hint}"),
-    (
-        r"(who|what)( exactly)? are you|what is your name|are you (an? )?(ai|llm|bot|real|human)( model)?"
-        r"|what (model|llm) (are you|is this)|who (made|built) you"
-        r"|how (do|can) i (set|use|get|choose|change|add) (an?|the|another|my) (\w+ )?(model|llm|api key)",
-        "{what}",
-    ),
-    (
-        r"help( me)?|what can (you|i) do( for me| here| with .*)?|what do you do|commands|how does this work",
-        "{what}\n\n{help}",
-    ),
-)
 _MOST_EXAMPLES = 4
-_LONGEST_PHRASE = 200
-WITHOUT_PAST = (
-    "I do not see what was said before, so I cannot tell what is meant. Say all of it in one message."
+NOT_UNDERSTOOD = (
+    "I did not understand that: I am the small model built into Sestet and recognise requests by their "
+    "words. Say “help” to see which; a real model understands more (`sestet setup` finds one, "
+    "`agent.provider` names it)."
 )
-_NO_ANSWER = "I have no answer to that: all I know is in your files, your memory and your knowledge base."
+_NOTHING_OF_YOURS = "I have nothing on record about that. You can tell me now."
+#: Asks for a fact about the person, and not for advice.
+_PERSONAL = re.compile(
+    r"(?!(?:what )?(?:should|can|could|would|will)|why|how(?! old| much| many| long))"
+    r".*\b(?:i|my|me|mine|we|our|us)\b",
+    re.IGNORECASE,
+)
+_NOTHING = (
+    "I have no answer to that: nothing is on record about it. You can tell me now; general knowledge takes a "
+    "real model (`sestet setup` finds one)."
+)
 
 
 class Abilities(NamedTuple):
@@ -88,37 +77,17 @@ class Conversation(NamedTuple):
 
     abilities: Abilities
     said: Sequence[str] = ()
-    #: Remembered facts that are about the message, a line for each.
-    recalled: Sequence[str] = ()
 
     def small_talk(self, text: str) -> str:
         """The answer to a message that needs no specialist; empty for any other message."""
-        if len(text) > _LONGEST_PHRASE:
-            return ""
-        # "Hello, who are you?" is a question without its courtesy, "hello" alone a greeting.
-        for said in (text.strip(" .!?,"), trim_request(text)):
-            if answer := self._phrase(said):
-                return answer
-        answers = [self._phrase(clause.text.strip(" .!?,")) for clause in clauses_of(text)]
-        if all(answers):
-            return answers[-1]
-        return work_out(trim_request(text))
+        answer = small_talk(text)
+        return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT) if answer else ""
 
-    def _phrase(self, said: str) -> str:
-        for pattern, answer in _SMALL_TALK:
-            if re.fullmatch(pattern, said, re.IGNORECASE):
-                return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT)
-        return ""
-
-    def answer(self, text: str) -> str:
-        """The answer to a message for no specialist. The long explanation of this model comes only once."""
-        if answer := self.small_talk(text):
-            return answer
-        if self.recalled and is_question(text):
-            return "\n".join(("On record is:", *self.recalled))
-        if any(WHAT_I_AM in said for said in self.said):
-            return f"{_NO_ANSWER} {_HINT}"
-        return f"{_NO_ANSWER} {WHAT_I_AM}\n\n{self.abilities.overview()}"
+    def nothing_on_record(self, question: str) -> str:
+        """Says that no stored fact answers a question."""
+        if asks_who_i_am(question):
+            return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
+        return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
     def not_understood(self, agent: str, text: str) -> str:
         """A specialist's answer when no tool fits the request."""
@@ -152,129 +121,3 @@ def _say_for_example(lines: Sequence[str]) -> str:
 
 def _example(tool: Tool) -> str:
     return tool.examples[0].replace("{", "<").replace("}", ">") if tool.examples else tool.name
-
-
-_ASKS_FOR_SUM = re.compile(
-    r"(what is|what are|how much is|calculate|compute|work out)\s+|\s*=\s*$", re.IGNORECASE
-)
-_SPOKEN = (
-    (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
-    (r"\s+plus\s+", "+"),
-    (r"\s+minus\s+", "-"),
-    (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),
-    (r"\s+divided by\s+|\s+over\s+|\u00f7", "/"),
-    (r"(?<=\d),(?=\d{3}\b)", ""),
-)
-_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
-_DATE = re.compile(r"\d[-/]\d+[-/]\d")
-_DIGITS = 6
-
-
-def work_out(text: str) -> str:
-    """The sum with its result; empty when the text is not a sum, such as "15% of 80" or "7 plus 5"."""
-    asked = sum_ = _ASKS_FOR_SUM.sub("", text).strip()
-    for pattern, sign in _SPOKEN:
-        sum_ = re.sub(pattern, sign, sum_, flags=re.IGNORECASE)
-    tokens = _TOKEN.findall(sum_)
-    if _DATE.search(sum_) or "".join(tokens) != re.sub(r"\s", "", sum_) or len(tokens) < 3:
-        return ""
-    try:
-        parser = _SumParser(iter(tokens))
-        result = parser.terms()
-    except (ZeroDivisionError, ValueError):
-        return ""
-    return f"{asked} = {_shown(result)}" if parser.next is None else ""
-
-
-class _SumParser:
-    """A recursive-descent parser: terms of factors; a factor is a number or terms in brackets."""
-
-    def __init__(self, tokens: Iterator[str]) -> None:
-        self._tokens = tokens
-        self.next = next(tokens, None)
-
-    def terms(self) -> Fraction:
-        total = self._factors()
-        while self.next in ("+", "-"):
-            sign = self._take()
-            total = total + self._factors() if sign == "+" else total - self._factors()
-        return total
-
-    def _factors(self) -> Fraction:
-        product = self._factor()
-        while self.next in ("*", "/"):
-            sign = self._take()
-            product = product * self._factor() if sign == "*" else product / self._factor()
-        return product
-
-    def _factor(self) -> Fraction:
-        sign = self._take()
-        if sign == "-":
-            return -self._factor()
-        if sign != "(":
-            return Fraction(sign)
-        inner = self.terms()
-        if self._take() != ")":
-            raise ValueError("a bracket is not closed")
-        return inner
-
-    def _take(self) -> str:
-        token, self.next = self.next, next(self._tokens, None)
-        return token or ""
-
-
-def _shown(number: Fraction) -> str:
-    if number.denominator == 1:
-        return f"{number.numerator:,}"
-    return f"{float(number):,.{_DIGITS}f}".rstrip("0").rstrip(".")
-
-
-_ASKS_FOR_PLAN = re.compile(
-    r"(?:(?:make|write|draft|create|give|draw up|outline|sketch|prepare)\s+(?:me\s+|us\s+)?)?"
-    r"(?:an?\s+|the\s+|my\s+|our\s+)?(?:\w+(?:-|\s)by(?:-|\s)\w+\s+|short\s+|simple\s+|rough\s+)?"
-    r"(?:plan|roadmap|outline|checklist|schedule)\s+(?:for|to|of|on)\s+(?:how to\s+)?"
-    r"|(?:plan|break down|outline):?\s+(?:for\s+)?"
-    r"|how should (?:i|we) (?:approach|go about|start|organi[sz]e)\s+"
-    r"|in (?:what|which) order should (?:i|we)\s+",
-    re.IGNORECASE,
-)
-_DEADLINE = re.compile(
-    r"\b((?:in|within|by|before|until|for less than|under|with)\s+(?:the\s+)?(?:(?:next|end of|about)\s+)*"
-    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|monday|tuesday|wednesday|thursday|friday"
-    r"|saturday|sunday|january|february|march|april|may|june|july|august|september|october|november|december"
-    r"|tomorrow|tonight|next|this)\b[\w\s.]*)$",
-    re.IGNORECASE,
-)
-_BETWEEN_STEPS = re.compile(
-    r"\s*(?:;|,\s*(?:and\s+|then\s+)*|\s+and\s+(?:then\s+)?|\s+then\s+)\s*", re.IGNORECASE
-)
-_FRAME = """\
-Goal: {goal}{limit}
-
-{steps}
-
-This is only a frame: I am the small model built into Sestet and cannot think a plan through. A real \
-model would name the steps, their order and the risks; `sestet setup` finds one, and `agent.provider` in \
-`sestet.yaml` names it."""
-_BEFORE = (
-    "Write down how you will know that it is done.",
-    "List what is already there and what is missing: time, money, people, facts.",
-)
-_LONGEST_GOAL = 500
-_AFTER = "Look at the result together with the first point, and decide what is left."
-
-
-def sketch_plan(request: str) -> str:
-    """A frame for a plan: the goal, its deadline, and the steps that the request names."""
-    goal = _ASKS_FOR_PLAN.sub("", trim_request(request[:_LONGEST_GOAL]), count=1)
-    found = _DEADLINE.search(goal)
-    limit = f"\nLimit: {found[1]}" if found else ""
-    goal = goal[: found.start()].strip(" ,") if found else goal
-    named = [part for part in _BETWEEN_STEPS.split(goal) if part]
-    own = (
-        [f"{part[:1].upper()}{part[1:]}." for part in named]
-        if len(named) > 1
-        else ["Do the smallest part first."]
-    )
-    steps = "\n".join(f"{number}. {step}" for number, step in enumerate((*_BEFORE, *own, _AFTER), 1))
-    return _FRAME.format(goal=goal or request, limit=limit, steps=steps)

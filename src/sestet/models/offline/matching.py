@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.arguments import Taken, statement, subject_matter, take_numbers, take_values
-from sestet.models.offline.parameters import FILE, SLOT, Parameter, cues_of, parameters_of, spoken
+from sestet.models.offline.parameters import FILE, NUMERIC, SLOT, Parameter, cues_of, parameters_of, spoken
 from sestet.models.offline.words import is_question, overlap, stems_of, trim_request, words_of
 
 #: Verbs that change something. A tool without the verb in its examples does not do it.
@@ -205,7 +205,7 @@ def _spoken_words(text: str) -> list[str]:
 
 def _by_form(request: str, tool: Tool) -> float:
     """The bonus for a tool whose required arguments were found by their form."""
-    needed = [p for p in parameters_of(tool).values() if p.required and p.form and p.type != "integer"]
+    needed = [p for p in parameters_of(tool).values() if p.required and p.form and p.type not in NUMERIC]
     return _FORM if needed and all(p.name in take_values(request, tool).arguments for p in needed) else 0.0
 
 

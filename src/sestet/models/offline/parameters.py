@@ -16,8 +16,14 @@ NUMBER_WORDS = {
         1,
     )
 }
+#: A number with or without a fraction: 2.5, -3, "two".
+DECIMAL = rf"(?:-?\d{{1,9}}(?:[.,]\d{{1,9}})?|{'|'.join(NUMBER_WORDS)})"
 NUMBER = rf"(?:\d{{1,9}}|{'|'.join(NUMBER_WORDS)})"
+#: The types of numbers in a schema.
+NUMERIC = ("integer", "number")
 QUOTED = r"(?:\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w))"
+#: A quoted name with a slash or a file ending; it may have spaces.
+QUOTED_FILE = r"(?:[\"'`“][^\"'`“”]*(?:\.[a-zA-Z][a-zA-Z0-9]{0,4}|/[^\"'`“”]*)[\"'`”])"
 #: A name with a file ending; and a name with a slash or a file ending.
 FILE = r"(?:[\w./~-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
 PATH = r"(?:~?[\w.*-]*/[\w./*-]*|[\w.-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
@@ -55,6 +61,11 @@ class Parameter(NamedTuple):
     def value(self, text: str) -> JsonValue:
         """The words of the request as a value of the right type."""
         text = text.strip(" \t\n\"'`“”")
+        if self.type == "number":
+            number = text.replace(",", ".")
+            return NUMBER_WORDS.get(text.casefold()) or (
+                float(number) if re.fullmatch(DECIMAL, number) else text
+            )
         if self.type == "integer":
             return NUMBER_WORDS.get(text.casefold()) or (int(text) if text.isdecimal() else text)
         if self.type == "array":
@@ -84,6 +95,7 @@ def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
     description = str(schema.get("description", ""))
     options = cast("Sequence[JsonObject]", schema.get("anyOf", ()))
     kind = str(schema.get("type") or next((option.get("type") for option in options), "string"))
+    choices = schema.get("enum") or next((option.get("enum") for option in options), None) or ()
     listed = _LISTED.search(description)
     label = re.match(r"(?:Its|The) (\w+)(?=[;,.]|$)", description)
     return Parameter(
@@ -91,7 +103,7 @@ def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
         kind,
         required,
         _form(name, kind, description),
-        tuple(map(str, cast("Sequence[str]", schema.get("enum", ())))),
+        tuple(map(str, cast("Sequence[str]", choices))),
         tuple(listed[1].split(", ")) if listed else (),
         (name.removesuffix("s"), *((label[1],) if label else ())),
         _FIRST_PERSON.search(description) is not None,
@@ -101,8 +113,8 @@ def _parameter(name: str, schema: JsonObject, required: bool) -> Parameter:
 
 
 def _form(name: str, kind: str, description: str) -> str:
-    if kind == "integer":
-        return NUMBER
+    if kind in NUMERIC:
+        return NUMBER if kind == "integer" else DECIMAL
     if sample := _SAMPLE.search(description):
         one = rf"(?:\b{sample[1]}?\d+\b)"
         return rf"{one}(?:(?:,?\s+and\s+|,\s*|\s+){one})*" if sample[2] else one

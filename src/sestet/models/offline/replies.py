@@ -1,33 +1,28 @@
-"""The replies of the built-in model: as the orchestrator it routes, as a specialist it calls a tool."""
+"""The replies of the built-in model: as the orchestrator it delegates, as a specialist it calls tools."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from itertools import takewhile
 
 from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
-from sestet.core.message import (
-    AssistantMessage,
-    MemoryMessage,
-    Message,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-)
+from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
-from sestet.models.offline.conversation import WITHOUT_PAST, Abilities, Conversation, sketch_plan
-from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.answering import answers_to
+from sestet.models.offline.conversation import Abilities, Conversation
+from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool
 from sestet.models.offline.parameters import FILE
-from sestet.models.offline.words import clauses_of, is_question, stems_of, trim_request, words_of
-from sestet.models.router import DIRECT, Part, Router
+from sestet.models.offline.plans import sketch_plan
+from sestet.models.offline.references import exchanges_of
+from sestet.models.offline.secrets import SECRETS_GO_TO_VAULT, holds_secret
+from sestet.models.offline.specialists import Work, next_step, work_of
+from sestet.models.offline.tasks import Task
+from sestet.models.offline.understanding import Understanding
+from sestet.models.offline.words import stems_of, trim_request, words_of
+from sestet.models.router import Router
 
-#: How like its examples a request must be to choose a tool that the router did not propose.
-_MUCH_LIKE = 0.9
-#: The router's confidence above which its word alone is enough.
-_FAIR = 0.6
-_CERTAIN = 0.9
-_POSSIBLE = 0.15
 #: Matches only at the beginning of a word; else a long word would be tried from each letter.
 _SEVERAL_FILES = re.compile(
     rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
@@ -35,121 +30,82 @@ _SEVERAL_FILES = re.compile(
 
 
 class Replies:
-    """Finds the reply to a request. Pure: the same request always gets the same reply."""
+    """Finds the reply to a request. Pure but for the clock: the same request gets the same reply."""
 
     def __init__(
-        self, specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]], router: Router
+        self,
+        specs: Sequence[AgentSpec],
+        tools: Mapping[str, Sequence[Tool]],
+        router: Router,
+        now: Callable[[], datetime],
     ) -> None:
         self._tools = tools
         self._router = router
+        self._now = now
         self._abilities = Abilities(specs, tools)
+        #: The last message with its past, and its tasks: one turn asks for them several times.
+        self._last: tuple[object, Sequence[Task]] = (None, ())
 
     def to(self, request: ModelRequest) -> ModelReply:
-        text, results = _task(request.messages)
+        text, since = _task(request.messages)
         said = [message.text for message in request.messages if isinstance(message, AssistantMessage)]
-        conversation = Conversation(self._abilities, said, _recalled(request.messages, text))
+        conversation = Conversation(self._abilities, said)
+        past = exchanges_of(request.messages)
+        understanding = Understanding(self._abilities, self._router, self._now, conversation, past)
         if request.agent not in self._tools:
-            return self._orchestrate(text, results, conversation, request.tools)
-        if results:
-            return ModelReply("\n\n".join(result.for_person or result.text for result in results))
-        if request.agent == ASSISTANT and (answer := conversation.small_talk(text)):
+            results = [message for message in since if isinstance(message, ToolMessage)]
+            may_delegate = any(tool.name == TRANSFER for tool in request.tools)
+            if self._last[0] != (text, past):
+                self._last = (text, past), understanding.tasks(text)
+            step = next_delegation(self._last[1], results, may_delegate=may_delegate)
+            return (
+                ModelReply(step) if isinstance(step, str) else ModelReply(calls=(ToolCall(TRANSFER, step),))
+            )
+        if request.agent == ASSISTANT and (answer := understanding.direct_answer(text)):
             return ModelReply(answer)
         tools = [tool for tool in request.tools if tool.name != REJECT_TASK]
-        if not tools:
+        if not tools and not since:
             plans = self._abilities.plans(request.agent)
             return ModelReply(sketch_plan(text) if plans else conversation.only_thinking())
-        missing = conversation.abilities.missing(request.agent, text)
-        match = match_tool(text, tools) or (None if missing else guess_tool(text, tools))
-        if match is not None:
-            return ModelReply(calls=_calls(match, text))
-        if missing:
-            return ModelReply(conversation.not_here(request.agent, missing))
-        return ModelReply(conversation.not_understood(request.agent, text))
+        return self._work(request.agent, work_of(text, since, tools), conversation)
 
-    def _orchestrate(
-        self,
-        text: str,
-        results: Sequence[ToolMessage],
-        conversation: Conversation,
-        offered: Sequence[Tool],
-    ) -> ModelReply:
-        if answer := conversation.small_talk(text):
-            return ModelReply(answer)
-        if refers_to_past(text) and not self._foreseen(text):
-            return ModelReply(WITHOUT_PAST)
-        parts = self._parts(text, conversation)
-        step = next_delegation(
-            parts, results, conversation, may_delegate=any(t.name == TRANSFER for t in offered)
-        )
+    def _work(self, agent: str, work: Work, conversation: Conversation) -> ModelReply:
+        """The next calls of a specialist, or its answer."""
+        step = next_step(work)
         if isinstance(step, str):
             return ModelReply(step)
-        return ModelReply(calls=(ToolCall(TRANSFER, step),))
+        calls = (step,) if step else () if work.steps else self._calls(agent, work)
+        if any(
+            holds_secret(str(value))
+            for call in calls
+            if _stores(call, work)
+            for value in call.arguments.values()
+        ):
+            return ModelReply(SECRETS_GO_TO_VAULT)
+        if calls:
+            return ModelReply(calls=calls)
+        if work.steps:
+            return ModelReply("\n\n".join(_told(step.result) for step in work.latest))
+        if missing := self._abilities.missing(agent, work.request):
+            return ModelReply(conversation.not_here(agent, missing))
+        return ModelReply(conversation.not_understood(agent, work.request))
 
-    def _parts(self, text: str, conversation: Conversation) -> Sequence[Part]:
-        """The parts of a request with their owners; several only if each is understood by itself."""
-        _, *later = (clause.text for clause in clauses_of(text))
-        if pointing := next(filter(points_back, later), ""):
-            # "When do they close? Look it up" is one request, and its end names the owner.
-            return (Part(text, self._foreseen(text) or self._owner(pointing)),)
-        split = self._router.split(text)
-        parts = [Part(part.text, self._foreseen(part.text) or part.agent) for part in split]
-        if len(parts) > 1 and all(self._is_clear(part, conversation) for part in parts):
-            return parts
-        owner = self._owner(text)
-        if conversation.recalled and is_question(text) and not find_tool(text, self._tools.get(owner, ())):
-            # A remembered fact is a better answer than "I could not tell what to do".
-            owner = DIRECT
-        return (Part(text, owner) if owner != DIRECT or conversation.recalled else self._looked_up(text),)
-
-    def _looked_up(self, text: str) -> Part:
-        """A question without an owner, given to an agent that may have the answer on record."""
-        if is_question(text):
-            request = f"look up {trim_request(text)}"
-            for agent, share in self._router.route(text).scores.items():
-                if share >= _POSSIBLE and match_tool(request, self._tools.get(agent, ())):
-                    return Part(request, agent)
-        return Part(text, DIRECT)
-
-    def _is_clear(self, part: Part, conversation: Conversation) -> bool:
-        if part.agent == DIRECT:
-            return conversation.small_talk(part.text) != ""
-        if part.agent not in self._tools:
-            return self._router.route(part.text).confidence >= _CERTAIN
-        tools = self._tools[part.agent]
-        return not tools or find_tool(part.text, tools) is not None
-
-    def _owner(self, text: str) -> str:
-        """The owner: by an example that the request fits, by the router, or by likeness to examples."""
-        if owner := self._foreseen(text):
-            return owner
-        route = self._router.route(text)
-        if route.confidence >= _FAIR and route.agent != DIRECT:
-            return route.agent
-        if owner := self._likely_owner(text):
-            return owner
-        # The router is unsure: take its best agent that is here, if one of its tools fits.
-        agent = next(name for name in route.scores if name in self._tools or name == DIRECT)
-        return agent if find_tool(text, self._tools.get(agent, ())) else DIRECT
-
-    def _foreseen(self, text: str) -> str:
-        """The agent whose tool has an example that the request fits; empty: none."""
-        matches = {name: match_tool(text, tools) for name, tools in self._tools.items()}
-        strengths = {name: match.strength for name, match in matches.items() if match}
-        return max(strengths, key=lambda name: strengths[name], default="")
-
-    def _likely_owner(self, text: str) -> str:
-        """The agent with the tool that the request is most like; empty: none is like enough."""
-        match = guess_tool(text, [tool for tools in self._tools.values() for tool in tools])
-        if match is None or match.strength < _MUCH_LIKE:
-            return ""
-        return next(name for name, tools in self._tools.items() if match.tool in tools)
+    def _calls(self, agent: str, work: Work) -> tuple[ToolCall, ...]:
+        tools = list(work.tools.values())
+        missing = self._abilities.missing(agent, work.request)
+        match = match_tool(work.request, tools) or (None if missing else guess_tool(work.request, tools))
+        return _calls(match, work.request) if match else ()
 
 
-def _task(messages: Sequence[Message]) -> tuple[str, list[ToolMessage]]:
-    """The present request, and its results so far."""
+def _stores(call: ToolCall, work: Work) -> bool:
+    tool = work.tools.get(call.name)
+    return tool is not None and tool.effect == "store" and "forget" not in call.name
+
+
+def _task(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+    """The present request, and what came after it."""
     since = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))
-    asked = messages[len(messages) - len(since) - 1].text
-    return asked, [message for message in reversed(since) if isinstance(message, ToolMessage)]
+    return messages[len(messages) - len(since) - 1].text, since[::-1]
 
 
 def _calls(match: ToolMatch, text: str) -> tuple[ToolCall, ...]:
@@ -158,13 +114,6 @@ def _calls(match: ToolMatch, text: str) -> tuple[ToolCall, ...]:
     if only_file and (listed := _SEVERAL_FILES.search(text)):
         return tuple(ToolCall(match.tool.name, {"path": file}) for file in re.findall(FILE, listed[0]))
     return (ToolCall(match.tool.name, match.arguments),)
-
-
-def _recalled(messages: Sequence[Message], asked: str) -> list[str]:
-    """The facts on record beside the message that share a word with it, a line for each."""
-    texts = (message.text for message in messages if isinstance(message, MemoryMessage))
-    lines = (line for text in texts for line in text.splitlines() if line.startswith("- "))
-    return [line for line in lines if stems_of(asked) & stems_of(line)]
 
 
 #: Asks to keep something that the request only names: "remember the wifi code", "save it".
@@ -176,58 +125,65 @@ _KEEP = re.compile(
 #: A sentence or a value says what to keep; a name alone does not.
 _SAYS_IT = re.compile(r"[:\"“]|\d|\b(?:is|are|was|were|has|have|that \w+)\b", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"(?:it|them|that|this)\b|what\b.*\bsays?\b", re.IGNORECASE)
-_DO_IT = re.compile(r"\w+\s+(?:it|that|this|them)\b(?!\s+(?:is|i|my|we|the)\b)", re.IGNORECASE)
-_MEANT_BEFORE = re.compile(
-    r"(?:(?:do|try|read|open|show|list|search|send|delete|forget|explain|repeat)\s+(?:me\s+)?(?:it|that|this|them)"
-    r"|what does it|(?:do\s+)?the same|(?:what|how) about)\b(?!\s+(?:is|i|my|we|the)\b)",
-    re.IGNORECASE,
-)
 _WHERE_TO = re.compile(r"\s+(?P<where>(?:in|into|to|as|under)\s+.*)$", re.IGNORECASE)
 _LONGEST_FINDING = 1_000
 
 Transfer = dict[str, JsonValue]
 
 
-def refers_to_past(text: str) -> bool:
-    """Whether the request is one sentence about something that only an earlier message names."""
-    clauses = list(clauses_of(trim_request(text)))
-    return len(clauses) == 1 and _MEANT_BEFORE.match(clauses[0].text) is not None
-
-
-def points_back(text: str) -> bool:
-    """Whether a part says what to do with the part before: "look it up". "Remember it" is its own part."""
-    request = trim_request(text)
-    return _DO_IT.match(request) is not None and _KEEP.fullmatch(request) is None
-
-
 def next_delegation(
-    parts: Sequence[Part],
+    tasks: Sequence[Task],
     results: Sequence[ToolMessage],
-    conversation: Conversation,
     *,
     may_delegate: bool = True,
 ) -> Transfer | str:
-    """The next delegation, or the answer when all parts are done."""
+    """The next delegation, or the answer when all tasks are done."""
     answers: list[str] = []
     left = list(results)
-    for index, part in enumerate(parts):
-        if part.agent == DIRECT:
-            answers.append(conversation.answer(part.text))
-        elif not conversation.abilities.has(part.agent):
-            answers.append(conversation.without_tools(part.agent))
-        elif (request := _with_findings(part.text, answers)) is None:
-            answers.append(f"I found nothing to go on with for “{part.text}”, so I left it.")
-        elif not left and not may_delegate:
-            answers.append(f"There was no round left for “{part.text}”.")
-        elif not left:
-            return {"agent_name": part.agent, "request": request, "reply": len(parts) == 1}
-        else:
-            result = left.pop(0)
-            answers.append(result.text)
-            if result.failed:
-                rest = ", ".join(f"“{later.text}”" for later in parts[index + 1 :])
-                return "\n\n".join((*answers, f"So I did not go on with {rest}.") if rest else answers)
+    for index, task in enumerate(tasks):
+        if not task.requests:
+            answers.append(task.answer)
+            continue
+        outcome = ""
+        for agent, asked in task.requests:
+            if (request := _with_findings(asked, answers)) is None:
+                outcome = f"I found nothing to go on with for “{task.text}”, so I left it."
+            elif not left and not may_delegate:
+                outcome = f"There was no round left for “{task.text}”."
+            elif not left:
+                return {
+                    "agent_name": agent,
+                    "request": request,
+                    "reply": len(tasks) == 1 and not task.is_lookup,
+                }
+            else:
+                result = left.pop(0)
+                if result.failed and not task.is_lookup:
+                    rest = ", ".join(f"“{later.text}”" for later in tasks[index + 1 :])
+                    told = (*answers, result.text)
+                    return "\n\n".join((*told, f"So I did not go on with {rest}.") if rest else told)
+                outcome = _outcome(task, agent, result)
+            if outcome:
+                break
+        answers.append(outcome or task.answer)
     return "\n\n".join(answers)
+
+
+def _told(result: ToolMessage) -> str:
+    """A tool's result for the person; a clause of the runtime becomes a sentence."""
+    clause = result.for_person.rstrip(".")
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else result.text
+
+
+def _outcome(task: Task, agent: str, result: ToolMessage) -> str:
+    """What a specialist's result says; empty if it does not answer the question."""
+    if not task.is_lookup:
+        return result.text
+    found = answers_to(task.text, result.found)
+    if agent == "operator":
+        lines = [f"- {one.name}: {one.text}" if one.text else f"- {one.name}" for one in found]
+        return "\n".join(("In your files:", *lines)) if lines else ""
+    return result.text if found else ""
 
 
 def _with_findings(text: str, found: Sequence[str]) -> str | None:

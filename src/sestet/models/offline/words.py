@@ -2,29 +2,35 @@
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from sestet.core.words import COMMON_WORDS, stem
+from sestet.models.offline.patterns import patterns_of
 
-_POLITENESS = re.compile(
-    r"^\s*((hey|hi|hello|ok|okay|so|and|now|then|please|pls|kindly|sestet|can you|could you|would you"
-    r"|will you|can i|may i|you should|i want you to|i would like you to|i'd like you to|i need you to"
-    r"|go ahead)\b[\s,:!]*)+",
-    re.IGNORECASE,
-)
+_SAID = patterns_of("words")
+
 #: A long gap would make the patterns slow, since they try every part of it.
 _GAP = re.compile(r"\s{20,}")
 _PUNCTUATION = " \t\r\n.!?,"
 _ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
-_CONTRACTED = re.compile(r"\b(who|what|where|when|how)'s\b", re.IGNORECASE)
+_CONTRACTED = re.compile(r"\b(who|what|where|when|how)'?s\b", re.IGNORECASE)
+#: Questions are often typed in haste.
+_MISTYPED = {
+    "wen": "when",
+    "wich": "which",
+    "wat": "what",
+    "wot": "what",
+    "wher": "where",
+    "were's": "where is",
+    "hwo": "who",
+}
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
 #: Where one clause ends and the next begins. A long gap is matched only from its beginning.
 _BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
+_ARTICLE = re.compile(r"^(?:the|an?|my|our|any|some)\s+", re.IGNORECASE)
 _APOSTROPHE = "\N{RIGHT SINGLE QUOTATION MARK}"
 
-_QUESTION = re.compile(
-    r"(?:what|which|who|whose|when|where|why|how|is|are|was|were|do|does|did|has|have)\b", re.IGNORECASE
-)
 
 #: Words that say nothing about what is wanted.
 COMMON = COMMON_WORDS | frozenset(
@@ -59,14 +65,22 @@ class Clause(NamedTuple):
 
 
 def is_question(text: str) -> bool:
-    return "?" in text or _QUESTION.match(trim_request(text)) is not None
+    return "?" in text or asks(trim_request(text))
 
 
+def asks(request: str) -> bool:
+    """Whether a text without its courtesies begins as a question does."""
+    return _SAID["question"].match(request) is not None
+
+
+@lru_cache(maxsize=2048)
 def trim_request(text: str) -> str:
     """The request without its greetings, courtesies and final punctuation."""
-    text = _GAP.sub(" ", text.strip()).replace(_APOSTROPHE, "'")
+    text = with_plain_apostrophe(without_gaps(text.strip()))
     text = _CONTRACTED.sub(r"\1 is", text)
-    trimmed = _without_ending(text[found.end() :] if (found := _POLITENESS.match(text)) else text)
+    first, gap, rest = text.partition(" ")
+    text = f"{_MISTYPED.get(first.casefold(), first)}{gap}{rest}"
+    trimmed = _without_ending(text[found.end() :] if (found := _SAID["politeness"].match(text)) else text)
     return trimmed or text
 
 
@@ -77,6 +91,19 @@ def _without_ending(text: str) -> str:
         if text[-len(ending) :].casefold() == ending and text[: -len(ending)][-1:] in (" ", ","):
             return _without_ending(text[: -len(ending)])
     return text
+
+
+def without_gaps(text: str) -> str:
+    return _GAP.sub(" ", text)
+
+
+def with_plain_apostrophe(text: str) -> str:
+    return text.replace(_APOSTROPHE, "'")
+
+
+def without_article(text: str) -> str:
+    """A name without its article: "the roses" is "roses"."""
+    return _ARTICLE.sub("", text) or text
 
 
 def words_of(text: str) -> list[Word]:

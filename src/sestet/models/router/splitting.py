@@ -106,14 +106,14 @@ def _cut(request: str) -> list[_Span]:
 
 def _join_rests(request: str, spans: list[_Span]) -> list[_Span]:
     """Join a span to the one before if it begins no request, or follows a condition or a lone word."""
-    openings = _openings() | _CONDITION
+    known = openings() | _CONDITION
     hint = where_to_look(request)
     joined: list[_Span] = []
     is_open = False
     for span in spans:
         text = request[span.start : span.end]
         first = _first_word(text)
-        is_rest = not (span.is_sentence or first in openings) or text == hint
+        is_rest = not (span.is_sentence or first in known) or text == hint
         if joined and (is_open or is_rest):
             joined[-1] = joined[-1]._replace(end=span.end)
             is_open = False
@@ -124,7 +124,7 @@ def _join_rests(request: str, spans: list[_Span]) -> list[_Span]:
 
 
 @cache
-def _openings() -> frozenset[str]:
+def openings() -> frozenset[str]:
     lines = Path(__file__).with_name("openings.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 

@@ -107,8 +107,10 @@ def _in_brief(messages: Sequence[Message]) -> str:
 
 def _plain(message: Message) -> UserMessage | AssistantMessage:
     match message:
-        case UserMessage(text):
-            return UserMessage(f"Request: {defuse(text)}")
+        case UserMessage(text, said_at):
+            # On a line of its own: the examples before it begin with "Request:" too.
+            time = f"Time: {said_at}\n" if said_at else ""
+            return UserMessage(f"{time}Request: {defuse(text)}")
         case MemoryMessage(text):
             return UserMessage(defuse(text))
         case ToolMessage(_, name, text, failed):

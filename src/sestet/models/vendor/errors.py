@@ -26,12 +26,16 @@ from pydantic_ai.exceptions import (
 
 from sestet.core.errors import FailureKind, ModelError
 from sestet.core.message import whole
+from sestet.core.words import duration
 from sestet.models.provider import Endpoint
+from sestet.models.servers import reach_question
 
 CONNECT_SECONDS = 10.0
 
 #: How many characters of a server's message are quoted.
 _QUOTED = 200
+#: A longer wait is no time that a server means.
+_LONGEST_WAIT = 366 * 86_400.0
 
 
 class _Failure(NamedTuple):
@@ -45,19 +49,13 @@ _TOO_LONG = _Failure(
 )
 _WITHHELD = _Failure("content_filter", "The model '{model}' withheld its answer (content filter).")
 _NO_KEY = _Failure("auth", "{server} wants a key, and {key_setting} is empty{status}: {key_remedy}.")
-_UNREACHABLE = _Failure(
-    "transient", "{server} cannot be reached: is it running? The address is {settings}.baseUrl."
-)
-_NOT_CONNECTED = _Failure(
-    "timeout", "{server} did not take the call within {connect:g} seconds: is it running?"
-)
-_SILENT = _Failure("timeout", "{server} sent nothing for {idle:g} seconds ({settings}.idleSeconds).")
+_UNREACHABLE = _Failure("transient", "{server} cannot be reached: {ask}")
+_NOT_CONNECTED = _Failure("timeout", "{server} did not take the call within {connect}: {ask}")
+_SILENT = _Failure("timeout", "{server} sent nothing for {idle} ({settings}.idleSeconds).")
 _NOT_BEGUN = _Failure(
-    "timeout", "{server} did not begin its reply within {first:g} seconds ({settings}.firstTokenSeconds)."
+    "timeout", "{server} did not begin its reply within {first} ({settings}.firstTokenSeconds)."
 )
-_NOT_DONE = _Failure(
-    "timeout", "{server} did not end its reply within {call:g} seconds ({settings}.callSeconds)."
-)
+_NOT_DONE = _Failure("timeout", "{server} did not end its reply within {call} ({settings}.callSeconds).")
 _BROKEN_OFF = _Failure("transient", "The connection to {server} broke off before the reply was complete.")
 _ELSEWHERE = _Failure(
     "other",
@@ -133,11 +131,12 @@ def explain(endpoint: Endpoint, error: Exception) -> ModelError:
         key_remedy=endpoint.key_remedy,
         model=endpoint.model,
         status=f" (status {status})" if status else "",
-        wait="a while" if wait is None else f"{wait:.0f} seconds",
-        connect=CONNECT_SECONDS,
-        first=settings.first_token_seconds,
-        idle=settings.idle_seconds,
-        call=settings.call_seconds,
+        wait=duration(wait) if wait is not None and 0 <= wait < _LONGEST_WAIT else "a while",
+        connect=duration(CONNECT_SECONDS),
+        first=duration(settings.first_token_seconds),
+        idle=duration(settings.idle_seconds),
+        call=duration(settings.call_seconds),
+        ask=_reach_question(endpoint),
         message=_shown(endpoint, message.rstrip(".")),
     )
     return ModelError(f"{text} It said: {said}" if said else text, kind, wait)
@@ -172,6 +171,12 @@ def _failure(endpoint: Endpoint, error: Exception, said: str) -> _Failure:
     if isinstance(error, ModelAPIError) and _SAYS_FILTERED.search(str(error.body)):
         return _WITHHELD
     return _TOO_LONG if _SAYS_TOO_LONG.search(said) else found
+
+
+def _reach_question(endpoint: Endpoint) -> str:
+    ask = reach_question(endpoint.base_url)
+    is_named = bool(endpoint.settings.base_url)
+    return f"{ask} The address is providers.{endpoint.provider_id}.baseUrl." if is_named else ask
 
 
 def _retry_after(error: Exception) -> float | None:

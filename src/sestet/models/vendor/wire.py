@@ -147,7 +147,7 @@ def to_messages(messages: Sequence[Message]) -> list[ModelMessage]:
             continue
         if memory and isinstance(message, UserMessage):
             # One message: many servers refuse two of the same role in a row.
-            message, memory = UserMessage(f"{memory}\n\n{message.text}"), ""
+            message, memory = UserMessage(f"{memory}\n\n{message.dated}"), ""
         if isinstance(message, AssistantMessage):
             turns.append(ModelResponse(_reply_parts(message)))
         elif turns and isinstance(last := turns[-1], VendorRequest):
@@ -159,8 +159,8 @@ def to_messages(messages: Sequence[Message]) -> list[ModelMessage]:
 
 def _request_part(message: UserMessage | ToolMessage) -> ModelRequestPart:
     match message:
-        case UserMessage(text):
-            return UserPromptPart(text)
+        case UserMessage():
+            return UserPromptPart(message.dated)
         case ToolMessage(call_id, name, text, failed):
             return ToolReturnPart(name, text, call_id, outcome="failed" if failed else "success")
         case _:

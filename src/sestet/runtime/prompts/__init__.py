@@ -1,4 +1,7 @@
-"""What the runtime says to a model, as files. A second paragraph says the same to the person."""
+"""What the runtime says to a model, as files. A second paragraph says the same to the person.
+
+For a call that was not made, that is a clause: a progress line shows it behind the call.
+"""
 
 from functools import cache
 from pathlib import Path

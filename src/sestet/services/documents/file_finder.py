@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sestet.services.documents.blocks import DocumentKind
-from sestet.services.documents.encoding import is_binary
 from sestet.services.file_search import SKIPPED
 from sestet.services.files import human_size
 from sestet.services.own_files import Inode
 from sestet.services.safe_open import MAX_DEPTH, READ_FLAGS
+from sestet.services.text_encoding import is_binary
 
 #: Directories with generated files; hidden directories are skipped anyway.
 _GENERATED_DIRECTORIES = SKIPPED | {"venv", "site-packages", "bower_components"}

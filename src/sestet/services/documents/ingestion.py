@@ -1,16 +1,17 @@
 """Updates the stored documents from the files: new, changed and removed ones."""
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from sestet.config.links import resolved
 from sestet.core.errors import PersonError
 from sestet.core.message import whole
 from sestet.services.documents.blocks import LONGEST, Block, BrokenFileError
 from sestet.services.documents.chunks import Chunk, cut_chunks
-from sestet.services.documents.encoding import guess_encoding
 from sestet.services.documents.file_finder import (
     FoundFile,
     OpenedDocument,
@@ -22,10 +23,11 @@ from sestet.services.documents.file_finder import (
 from sestet.services.documents.readers import read_code, read_markdown, read_text
 from sestet.services.documents.sandbox import SandboxedReader
 from sestet.services.own_files import Inode, OwnFiles
+from sestet.services.text_encoding import guess_encoding
 from sestet.storage.documents import DocumentStore, StoredChunk
 
 #: Part of every digest. Raise it when reading or chunking changes, so that every file is read again.
-_EDITION = b"1"
+_EDITION = b"2"
 _PIECE = 1_048_576
 _READERS = {"markdown": read_markdown, "text": read_text, "code": read_code}
 
@@ -153,6 +155,8 @@ class Ingestion:
         if (read := _READERS.get(opened.kind)) is None:
             return self._reader.read(opened.kind, opened.stream, opened.size)
         encoding = guess_encoding(opened.stream)
+        # The stream may have read ahead of its own position.
+        os.lseek(opened.stream.fileno(), 0, os.SEEK_SET)
         # closefd=False: the caller closes the file.
         text = open(opened.stream.fileno(), encoding=encoding, errors="replace", closefd=False)  # noqa: SIM115
         return read(iter(lambda: text.readline(LONGEST), ""))
@@ -170,13 +174,14 @@ class Ingestion:
 def _root(path: Path, prune: bool) -> Path:
     """Resolve a path from the person. It may be a link; links below it are not followed."""
     try:
-        resolved = path.resolve(strict=not prune)
-    except (OSError, RuntimeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise PersonError(f"{printable(str(path))}: {reason}") from error
-    if not (resolved.is_file() or resolved.is_dir()) and resolved.exists():
+        root = resolved(path)
+        if not prune:
+            root.stat()
+    except OSError as error:
+        raise PersonError(f"{printable(str(path))}: {error.strerror}") from error
+    if not (root.is_file() or root.is_dir()) and root.exists():
         raise PersonError(f"{printable(str(path))}: neither a file nor a directory")
-    return resolved
+    return root
 
 
 def _digest(stream: BinaryIO) -> str:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import BinaryIO, cast
 
 from sestet.config.load import child_environment
+from sestet.core.words import duration
 from sestet.services.documents.blocks import Block, BrokenFileError, DocumentKind
 
 _PIECE = 65_536
@@ -113,7 +114,7 @@ class SandboxedReader:
             wait = min(self._silence, give_up - time.monotonic())
             if wait <= 0 or not select.select([child.stdout], [], [], wait)[0]:
                 seconds = self._seconds if wait < self._silence else self._silence
-                raise BrokenFileError(f"it takes longer than {seconds:g} seconds to read")
+                raise BrokenFileError(f"it takes longer than {duration(seconds)} to read")
             piece = os.read(child.stdout.fileno(), _PIECE)
             if not piece or len(held) > _MOST_LINE:
                 raise BrokenFileError("it cannot be read: the reader process stopped")

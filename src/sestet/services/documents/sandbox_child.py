@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from sestet.services.documents.blocks import Block, BrokenFileError
-from sestet.services.documents.encoding import guess_encoding
 from sestet.services.documents.readers import read_html, read_pdf
+from sestet.services.text_encoding import guess_encoding
 
 _PIECE = 65_536
 

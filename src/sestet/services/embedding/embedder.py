@@ -18,7 +18,7 @@ class Embedder(Protocol):
 
     @property
     def floor(self) -> float:
-        """The similarity below which two texts are unrelated."""
+        """The similarity below which two texts are unrelated; 0: unknown for this model."""
         ...
 
     @property

@@ -14,6 +14,7 @@ from sestet.config.vendors import VENDORS
 from sestet.core.errors import EmbeddingError, EmbeddingFault
 from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.message import whole
+from sestet.core.words import duration
 
 _VENDOR = VENDORS["openai"].url
 _SECONDS = 30.0
@@ -85,10 +86,11 @@ class EndpointEmbedder:
         try:
             status, content = self._exchange(json.dumps(body).encode())
         except TimeoutError as error:
-            raise self._error(f"did not answer within {self._seconds:g} seconds", "passing") from error
+            raise self._error(f"did not answer within {duration(self._seconds)}", "passing") from error
         except (OSError, HTTPException) as error:
             reason = str(error) or type(error).__name__
-            raise self._error(f"cannot be reached: {reason}", "passing") from error
+            ask = "are you online, and is it running?"
+            raise self._error(f"cannot be reached: {reason}; {ask}", "passing") from error
         if status != 200:
             raise self._refused(status, content)
         try:

@@ -62,6 +62,11 @@ class EmbeddingIndex:
     def space(self) -> str:
         return self._embedder.space
 
+    @property
+    def floor(self) -> float:
+        """The similarity below which two texts are unrelated; 0: unknown for this model."""
+        return self._embedder.floor
+
     @cached_property
     def _vectors(self) -> VectorSearch:
         return VectorSearch(self._store, self.space)
@@ -95,7 +100,7 @@ class EmbeddingIndex:
             self._is_loaded = self._embedder.is_instant
             await self._note_usage()
         # The vector of a text without tokens is all zeros.
-        return self._vectors.find(vector, limit, self._embedder.floor, wanted) if any(vector) else []
+        return self._vectors.find(vector, limit, self.floor, wanted) if any(vector) else []
 
     async def catch_up(self, progress: EmbeddingProgress | None = None) -> int:
         """Embed all waiting passages and return their number. Raises EmbeddingError."""

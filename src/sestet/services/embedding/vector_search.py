@@ -43,6 +43,7 @@ class VectorSearch:
         self._space = space
         self._most_bytes = most_bytes
         self._state: tuple[int, int] | None = None
+        self._outdated_at = 0
         self._block: _Block | None = None
         self._groups: dict[tuple[str, str], int] = {}
 
@@ -65,6 +66,9 @@ class VectorSearch:
         state = self._store.state()
         if self._state != state or self._block is None:
             with self._store.snapshot():
+                if self._outdated_at != (outdated_at := self._store.outdated_at()):
+                    # After a restore, a known number may be that of another passage.
+                    self._block, self._outdated_at = None, outdated_at
                 ids = self._store.ids(self._space)
                 count = ids.count(",") + 1 if ids else 0
                 if count * dimension * 4 > self._most_bytes:

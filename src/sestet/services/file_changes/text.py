@@ -5,8 +5,8 @@ from io import BytesIO
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
-from sestet.services.documents.encoding import guess_encoding, is_binary
 from sestet.services.safe_open import quoted
+from sestet.services.text_encoding import guess_encoding, is_binary
 
 _HEAD_BYTES = 65_536
 #: How an encoding is called in an error, and how its text begins.

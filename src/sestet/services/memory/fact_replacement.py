@@ -1,11 +1,13 @@
 """Rules that decide which older facts a new fact replaces.
 
 A fact that is replaced by mistake is not lost: it is kept, shown as replaced, and can be restored. The rules
-cover two clear cases: the same attribute with another value, and a yes that became a no.
+cover three clear cases: the same attribute with another value, a value that the new fact calls wrong, and a
+yes that became a no.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from sestet.core.label import Label
 from sestet.core.record import Record
@@ -21,18 +23,44 @@ _SINGLE = frozenset(
     """.split()  # noqa: SIM905
 )
 # Compiled on first use: most processes end before a fact is stored.
+#: Words before a statement or at its end that do not change it.
+_LEAD = r"^(?:(?:actually|sorry|no|oh|well|correction|in fact|by the way|update|from now on)\b[,:!.]* )+"
+_TAIL = r" (?:now|nowadays|these days|at the moment|currently)$"
+#: "my dog is called Max, not Rex".
+_CORRECTION = r"^(?P<said>.+?)(?:, (?:and )?(?:not|no longer)| instead of| rather than) (?P<wrong>.+)$"
 _CHOSEN = r"^(favou?rite|preferred|current|new|usual|main|default)\b"
 _ATTRIBUTE = (
     r"^(?P<whose>my|our|the|(?:my|our) \w+'s|\w+'s) (?P<what>[\w' -]+?)"
-    r" (?:is|are|was|will be|has changed to|changed to)(?P<now> now)? (?P<value>.+)$"
+    r" (?:is|are|was|will be|has changed to|changed to|has changed,? (?:it|and) is)(?P<now> now)?"
+    r" (?P<value>.+)$"
 )
-#: Statements about the person with one value at a time.
-_FIRST_PERSON = (
-    r"^(?:i|we)(?: now| currently)? (?P<verb>live in|live at|live near|work at|work for|work as|am called"
-    r"|am named|was born in|was born on|moved to|go to school at|study at)(?: now)? (?P<value>.+)$"
+#: "I have a new phone number: 5" and "I changed my phone number to 5" say what my phone number is.
+_CHANGED = (
+    r"^(?:i|we) (?:have|got|have got) (?P<now>an? new) (?P<what>[\w -]+?)"
+    r"(?::|, (?:it is |which is )?| is) ?(?P<value>.+)$",
+    r"^(?:i|we) (?:have )?(?P<now>changed) (?:my|our) (?P<what>[\w -]+?) to (?P<value>.+)$",
 )
-_MOVED = {"moved to": "live in", "live at": "live in", "live near": "live in", "am named": "am called"}
-_AGE = r"^i(?:'m| am)(?: now)? (?P<value>\d+)(?: years old)?$"
+_SAME_ATTRIBUTE = {"number": "phone number", "telephone number": "phone number"}
+_NAMED = r"^(?P<whose>my|our) (?P<who>[\w -]+?) (?:is|was) (?:now )?(?:called|named) (?P<value>.+)$"
+_I = r"^(?:i|we)(?: am| are| have)?(?: now| currently| just| recently| finally)* "
+#: Statements about the person with one value at a time, by what they are about.
+_FIRST_PERSON: dict[str, str] = {
+    "i live in": _I
+    + r"(?:live in|live at|live near|living in|moved (?:from .+? )?(?:back )?to|relocated to|settled in)",
+    "i work at": _I
+    + r"(?:(?:changed jobs?|switched jobs?)(?: and|,|:)? (?:i )?(?:now )?)?"
+    + r"(?:work at|work for|working at|working for|joined|started (?:working )?(?:at|for)"
+    + r"|got a (?:new )?job (?:at|with)|employed (?:at|by))",
+    "i work as": _I + r"(?:work as|working as)",
+    "i study at": _I + r"(?:study at|studying at|go to school at|going to school at)",
+    "i was born in": r"^i was born in",
+    "i was born on": r"^i was born on",
+    "my name": r"^(?:i am (?:called|named)|my name is|call me)",
+    "i am aged": r"^i (?:am|turned|just turned)(?: now)?(?= \d+(?: years old)?$)",
+}
+_FULL = {"i'm": "i am", "i've": "i have", "we're": "we are", "we've": "we have"}
+#: How many words a correction and the corrected fact have in common.
+_LEAST_COMMON = 2
 _NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren't)\b ?"
 _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
@@ -57,23 +85,63 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
 
 
 def contradicts(new: str, old: str) -> bool:
-    """Whether two facts give one subject different values."""
+    """Whether two facts give one subject different values, or the new one calls the old one's value wrong."""
+    correction = re.match(_CORRECTION, _tidy(new))
+    if correction and _has_wrong_words(_tidy(old), correction["said"], correction["wrong"]):
+        return True
     said, known = read_statement(new), read_statement(old)
     return said is not None and known is not None and said.about == known.about and said.value != known.value
 
 
+def _has_wrong_words(old: str, said: str, wrong: str) -> bool:
+    """Whether the old fact says the same as the new one, with the wrong words in one place."""
+    here, there, removed = said.split(), old.split(), wrong.split()
+    start = _common(here, there)
+    end = len(there) - _common(here[start:][::-1], there[start:][::-1])
+    # "not on Monday" and "not Monday" mean the same.
+    extra = len(removed) - (end - start)
+    is_same = 0 <= extra <= start and there[start - extra : end] == removed
+    return is_same and start + len(there) - end >= _LEAST_COMMON
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts have in common from their beginnings on."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 def read_statement(fact: str) -> Statement | None:
     """The subject and value of a fact; None if no rule matches it."""
+    text = _tidy(fact)
+    if correction := re.match(_CORRECTION, text):
+        text = correction["said"]
+    text = re.sub(_TAIL, "", text)
+    for about, pattern in _FIRST_PERSON.items():
+        if found := re.match(rf"{pattern}(?: now)? (?P<value>.+)$", text):
+            return Statement(about, found["value"].removesuffix(" years old"))
+    return _attribute(text) or _with_polarity(text)
+
+
+def _attribute(text: str) -> Statement | None:
+    """The value of a thing, if the thing has one value at a time or the text says that it has changed."""
+    if found := re.match(_NAMED, text):
+        return Statement(f"{found['whose']} {found['who']}'s name", found["value"])
+    for pattern in (_ATTRIBUTE, *_CHANGED):
+        found = re.match(pattern, text)
+        if found and (
+            found["now"] or found["what"].split()[-1] in _SINGLE or re.match(_CHOSEN, found["what"])
+        ):
+            what = re.sub(r"^(?:new|current) ", "", found["what"]).replace("favorite", "favourite")
+            whose = found.groupdict().get("whose") or "my"
+            return Statement(f"{whose} {_SAME_ATTRIBUTE.get(what, what)}", found["value"])
+    return None
+
+
+def _tidy(fact: str) -> str:
+    """The fact in lower case, in full words and without what does not change it."""
     text = " ".join(fact.casefold().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split()).rstrip(" .!")
-    if found := re.match(_AGE, text):
-        return Statement("i am aged", found["value"])
-    if found := re.match(_FIRST_PERSON, text):
-        return Statement(f"i {_MOVED.get(found['verb'], found['verb'])}", found["value"])
-    found = re.match(_ATTRIBUTE, text)
-    if found and (found["what"].split()[-1] in _SINGLE or re.match(_CHOSEN, found["what"]) or found["now"]):
-        what = re.sub(r"^(?:new|current) ", "", found["what"])
-        return Statement(f"{found['whose']} {what.replace('favorite', 'favourite')}", found["value"])
-    return _with_polarity(text)
+    for short, full in _FULL.items():
+        text = re.sub(rf"\b{short}", full, text)
+    return re.sub(_LEAD, "", text)
 
 
 def _with_polarity(text: str) -> Statement | None:

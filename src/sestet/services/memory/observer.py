@@ -17,6 +17,7 @@ from sestet.core.errors import SestetError, StorageError
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.message import whole
 from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
+from sestet.core.secret_text import find_secret
 from sestet.services.memory.writers import Draft, Drafts, MemoryWriter
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
@@ -150,8 +151,9 @@ class Observer:
                 # The label of the whole group: a model that read a web page may name any turn as its source.
                 label = _joined(turn.label for turn in turns)
                 for draft in written.drafts:
-                    self._store(batch.session_id, draft, turns, label)
-                    made += 1
+                    if find_secret(draft.text) is None:
+                        self._store(batch.session_id, draft, turns, label)
+                        made += 1
             self._observed.log("observe", self._writer.name, made, usage)
         return True
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 #: A word before a statement or a request that does not change it.
 _POLITE = (
     r"(?:(?:please|also|and|then|so|ok|okay|well|oh|hi|hello|hey|sestet|thanks|thank you|by the way|btw|fyi"
-    r"|for your information|for the record)\b[,:!]?\s+|[-*•]\s+)"
+    r"|for your information|for the record|actually|in fact|correction|sorry)\b[,:!]?\s+|[-*•]\s+)"
 )
 #: A request to keep what follows.
 _REQUEST = (

@@ -1,7 +1,6 @@
 """Finds memories that are related to a message, for the recall tool and for the prompt."""
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from sestet.core.errors import EmbeddingError
@@ -11,19 +10,20 @@ from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory import read_prompt
+from sestet.services.memory.relevance import Asked, only_related
 from sestet.storage.database import Database
-from sestet.storage.full_text import telling_words
 from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
 
-#: A memory with less word overlap with the message stays out of the prompt.
-_RELEVANT = 0.3
 _CANDIDATES = 30
-# Reciprocal rank fusion, as in retrieval: two good ranks count more than one first rank.
-_CONSTANT = 60
-_MEANING_WEIGHT = 0.5
-
-_LIKING = ("like", "love", "prefer", "enjoy", "favourite", "favorite")
+#: How many of the latest rows are searched for a topic.
+_LATEST = 500
+#: A fact is near in meaning from this part of the way between unrelated texts and equal ones on. Of unrelated
+#: pairs of the quality set, one in a thousand is as near as that.
+_NEAR = 0.3
+#: The median over this many facts is the similarity of unrelated texts. Models differ in it.
+_ENOUGH = 8
+_UNKNOWN_NOISE = 0.5
 
 #: The first letter of an id such as ``m3``.
 LETTERS: dict[MemoryKind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
@@ -56,39 +56,62 @@ class Recall:
         self._budget = prompt_tokens * CHARACTERS_PER_TOKEN
 
     async def facts(self, query: str, limit: int) -> list[MemoryRow]:
-        """The current facts that answer a question, the best first."""
-        by_words = self._memories.find(_with_liking(query), limit)
-        by_meaning = await self._near(query, limit) if telling_words(query) else []
-        scores: dict[int, float] = defaultdict(float)
-        for weight, ids in ((1.0, [row.id for row in by_words]), (_MEANING_WEIGHT, by_meaning)):
-            for rank, memory_id in enumerate(ids, 1):
-                scores[memory_id] += weight / (_CONSTANT + rank)
-        best = sorted(scores, key=lambda memory_id: (-scores[memory_id], -memory_id))[:limit]
-        found = (self._memories.get(memory_id) for memory_id in best)
-        return [row for row in found if row is not None]
+        """The current facts that answer a question, the best first; the latest for "what do you know?".
 
-    async def _near(self, query: str, limit: int) -> list[int]:
-        """The ids of the facts nearest in meaning; none if embedding fails."""
+        If no fact shares a subject with the question, those that are near in meaning.
+        """
+        asked = Asked(query, is_query=True)
+        if asked.is_for_all:
+            return self._memories.latest(limit)
+        found = [match.id for match in self._related(asked, ("memories",))]
+        if not found and asked.search_words:
+            # Function words would make all questions alike.
+            found = await self._near(asked.search_words)
+        rows = (self._memories.get(memory_id) for memory_id in found)
+        return [row for row in rows if row is not None and asked.may_be(row.text)][:limit]
+
+    def _related(self, asked: Asked, kinds: Sequence[MemoryKind]) -> list[MemoryMatch]:
+        """The rows that have to do with a message, the best first."""
+        if asked.is_topic:
+            candidates = self._index.latest(_LATEST, kinds)
+        else:
+            candidates = self._index.find(asked.search_words, _CANDIDATES, kinds)
+        return only_related(asked, candidates, lambda match: match.text)
+
+    async def _near(self, query: str) -> list[int]:
+        """The ids of the facts that are near in meaning, the nearest first; none if embedding fails."""
         if self._embedding is None:
             return []
         try:
-            wanted = 2 * limit + self._index.count_replaced()
-            near = await self._embedding.nearest(query, wanted, _is_fact)
+            near = await self._embedding.nearest(query, self._index.count_facts(), _is_fact)
         except EmbeddingError:
             return []
-        return self._index.current_facts([match.passage_id for match in near])[:limit]
+        current = self._index.current_facts([match.passage_id for match in near])
+        similarities = {current[id]: similarity for id, similarity in near if id in current}
+        least = self._least_similarity(self._embedding, list(similarities.values()))
+        return [fact for fact, similarity in similarities.items() if similarity >= least]
+
+    def _least_similarity(self, embedding: EmbeddingIndex, similarities: Sequence[float]) -> float:
+        """The similarity from which on a fact is near a question, given those of all facts to it."""
+        if embedding.floor:
+            # Measured for this model: below the floor texts are unrelated, and the index leaves them out.
+            noise = 0.0
+        else:
+            enough = len(similarities) >= _ENOUGH
+            noise = max(0.0, sorted(similarities)[len(similarities) // 2]) if enough else _UNKNOWN_NOISE
+        return noise + _NEAR * (1 - noise)
 
     def section(self, message: str) -> Recollection | None:
         """The memory section for the root agent; None if no memory is related to the message."""
         if self._index.is_empty():
             return None
+        asked = Asked(message)
         matches = (
-            *self._index.find(message, _CANDIDATES, ("reflections",)),
-            *self._index.find(message, _CANDIDATES, ("memories", "observations")),
+            *self._related(asked, ("reflections",)),
+            *self._related(asked, ("memories", "observations")),
         )
-        found = (match for match in matches if match.overlap >= _RELEVANT)
         prompt = read_prompt("section")
-        lines = _fitting((self._line(match) for match in found), self._budget - len(prompt))
+        lines = _fitting((self._line(match) for match in matches), self._budget - len(prompt))
         if not lines:
             return None
         label = stored_label("memory", (line.label for line in lines))
@@ -110,12 +133,6 @@ class Recall:
         if match.kind == "observations":
             return self._observations.observation(match.id)
         return self._observations.reflection(match.id)
-
-
-def _with_liking(query: str) -> str:
-    """Add all words for liking if the query has one: people say what they prefer and ask what they like."""
-    asked = {word.casefold() for word in telling_words(query)}
-    return query if asked.isdisjoint(_LIKING) else f"{query} {' '.join(_LIKING)}"
 
 
 def _is_fact(collection: str, session_id: str) -> bool:

@@ -11,6 +11,7 @@ from sestet.core.message import UserMessage, whole
 from sestet.core.model import Model, ModelReply, ModelRequest, Usage, read_stream
 from sestet.core.record import Record
 from sestet.services.memory import read_prompt
+from sestet.services.memory.relevance import starts_with_request
 from sestet.storage.full_text import telling_words
 from sestet.storage.observation_progress import EndedTurn
 
@@ -23,11 +24,25 @@ _SHOWN = 4_000
 
 # Compiled on first use: most processes end before they observe a turn.
 _SENTENCE = r"(?<=[.!?])\s+|\n+"
-#: The person speaks about themselves or about their wishes.
-_STATES = r"(?i)\b(i|i'm|i've|i'd|my|mine|we|we're|our|call me|always|never|from now on|in future)\b"
-_ASKS = r"(?i)^(can|could|would|will|do|does|did|is|are|what|who|when|where|why|how|which)\b"
-_SMALL_TALK = (
-    r"(?i)(hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay|yes|no|help|good (morning|evening|night|day))\W*"
+#: The person speaks about themselves.
+_STATES = r"(?i)\b(i|i'm|i've|i'd|my|mine|we|we're|we've|our)\b"
+#: A wish that lasts, or a decision.
+_WISHES = (
+    r"(?i)\b(always|never|from now on|in future|let'?s (go with|use|take))\b|^call me (?!back\b|at\b|on\b)\w"
+)
+_ASKS = (
+    r"(?i)^(can|could|would|will|shall|should|may|do|does|did|is|are|was|were|has|have|am|what|what's|who|who's"
+    r"|whose|when|where|where's|why|how|which)\b"
+)
+#: What may stand before a request or a statement.
+_OPENING = (
+    r"(?i)^((hey|hi|hello|ok|okay|so|and|then|now|well|please|kindly|sestet|just|also|first|next|great|thanks"
+    r"|thank you)\b[\s,:!.]*)+"
+)
+#: The person wants something done now. What they told to remember is a statement.
+_REQUESTS = (
+    r"(?i)^(i|we)(('d| would) like| want| need)( you)? to (see|know|read|hear|look|list|show|find|open|get)\b"
+    r"|^(i|we)(('d| would) like| want| need) you to\b|^let (me|us) (see|know)\b"
 )
 _CITED = r"(?i)^[\s*•-]*(?:\d+[.)]\s+)?(?:\[(?:turn\s*)?(\d+)\]\s*:?\s*)?(.*)$"
 
@@ -90,17 +105,20 @@ class RuleWriter:
 
 
 def _notable(turn: EndedTurn) -> list[str]:
-    """The sentences of a message that state something, or else the question."""
-    words, who = turn.words, "The person" if turn.mine else "A text that was piped in"
-    if re.fullmatch(_SMALL_TALK, words.strip()):
-        return []
-    sentences = [tidy for part in re.split(_SENTENCE, words) if (tidy := " ".join(part.split()))]
-    stated = [
-        s for s in sentences if re.search(_STATES, s) and not s.endswith("?") and not re.match(_ASKS, s)
-    ]
-    if stated:
-        return [f"{who} said: {_shortened(sentence)}" for sentence in stated[:_MOST_LINES]]
-    return [f"{who} asked: {_shortened(' '.join(sentences))}"] if sentences else []
+    """The sentences of a message that state something about the person; a question or a request does not."""
+    who = "The person" if turn.mine else "A text that was piped in"
+    sentences = (tidy for part in re.split(_SENTENCE, turn.words) if (tidy := " ".join(part.split())))
+    stated = [sentence for sentence in sentences if _is_statement(sentence)]
+    return [f"{who} said: {_shortened(sentence)}" for sentence in stated[:_MOST_LINES]]
+
+
+def _is_statement(sentence: str) -> bool:
+    text = re.sub(_OPENING, "", sentence.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    if text.endswith("?") or re.match(_ASKS, text) or re.search(_REQUESTS, text):
+        return False
+    if re.search(_WISHES, text):
+        return True
+    return not starts_with_request(text) and re.search(_STATES, text) is not None
 
 
 def _shortened(text: str) -> str:

@@ -1,0 +1,58 @@
+"""What specialists found, where the answer of the turn does not repeat it."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from sestet.cli.show.clean import clean
+from sestet.cli.show.progress import is_finding
+from sestet.core.event import DelegationFinished, DelegationStarted, Event, TurnFinished
+
+#: The lines of a text that a turn shows while it runs; the history shows all of them.
+_MOST_LINES = 12
+_INDENT = 4
+
+
+class LiveFindings:
+    """The findings of a running turn. One that may become the answer is held back for one event."""
+
+    def __init__(self) -> None:
+        #: Delegations whose text goes to the orchestrator, and not to the person.
+        self._reported: set[str] = set()
+        self._held: DelegationFinished | None = None
+
+    def before(self, event: Event) -> Iterator[DelegationFinished]:
+        """The findings to show before what follows from this event."""
+        held, self._held = self._held, None
+        if held is not None and not _is_answer(held, event):
+            yield held
+        if isinstance(event, DelegationStarted) and not event.reply:
+            self._reported.add(event.delegation_id)
+        elif is_finding(event):
+            if event.delegation_id in self._reported:
+                yield event
+            else:
+                self._held = event
+
+
+def past_findings(events: Sequence[Event]) -> list[DelegationFinished]:
+    """The findings of a turn that are not in its answer."""
+    answer = next((event.text for event in events if isinstance(event, TurnFinished)), "")
+    return [event for event in events if is_finding(event) and event.text.strip() not in answer]
+
+
+def _is_answer(found: DelegationFinished, event: Event) -> bool:
+    return isinstance(event, TurnFinished) and (event.author, event.text) == (found.agent, found.text)
+
+
+def print_finding(console: Console, found: DelegationFinished, *, whole: bool = True) -> None:
+    """A specialist's text, set back behind the answer of the turn."""
+    lines = Text(clean(found.text).strip("\n")).wrap(console, max(1, console.width - _INDENT))
+    left = 0 if whole else len(lines) - _MOST_LINES
+    shown = [line.plain for line in (lines[:_MOST_LINES] if left > 1 else lines)]
+    if left > 1:
+        shown.append(f"… {left} more lines: /history shows them")
+    console.print(Padding(Text(f"← {clean(found.agent)} answered:", style="dim"), (0, 0, 0, 2), expand=False))
+    console.print(Padding(Text("\n".join(shown), style="dim"), (0, 0, 0, _INDENT), expand=False))

@@ -1,0 +1,215 @@
+"""Judges which stored facts answer a question, by their words: nothing unrelated is offered as an answer."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from sestet.core.message import Found
+from sestet.core.words import COMMON_WORDS, stem
+from sestet.models.offline.patterns import compiled, patterns_of, read_table
+from sestet.models.offline.words import COMMON, with_plain_apostrophe
+
+_SAID = patterns_of("answering")
+
+_WORD = re.compile(r"[\w'-]*\w")
+_ID = re.compile(r"[a-z]\d+")
+_SHORTEST_PREFIX = 5
+_SHORTEST_MISSPELT = 6
+#: Of this many telling words, one may be missing.
+_MANY = 4
+
+
+class Question(NamedTuple):
+    """A question by its words: all of ``telling`` must be in a fact that answers it."""
+
+    telling: tuple[str, ...]
+    kind: str
+
+
+def read_question(text: str) -> Question:
+    said = with_plain_apostrophe(text).strip().casefold()
+    said = re.sub(
+        r"^(?:and|so|but|then|ok|okay|please|tell me|do you (?:know|remember)|remind me)[\s,]+", "", said
+    )
+    said = re.sub(r"\b(e-?mail) address\b|\b(phone|telephone|mobile) number\b", r"\1\2", said)
+    inner = re.search(r"\b(?:when|where|who|how)\b", said)
+    kind = _kind_of(said) or (_kind_of(said[inner.start() :]) if inner else "")
+    by_form = _table().kinds[kind].by_form
+    words = [word for word in _words(said) if word not in COMMON_WORDS | by_form]
+    telling = [word for word in words if word not in _table().empty]
+    # "What do I like?" has only empty words, so these must tell.
+    return Question(tuple(dict.fromkeys(telling or (w for w in words if w in _table().groups))), kind)
+
+
+def answers_to(question: str, found: Iterable[Found]) -> list[Found]:
+    """What was found that answers the question, the newest first; all of it if the question is for all."""
+    found = sorted(found, key=_newest_first)
+    if _SAID["asks_for_all"].search(question):
+        return found
+    if _SAID["asks_my_age"].search(question):
+        return [one for one in found if _SAID["says_my_age"].match(one.text)][:1]
+    if _SAID["asks_who_i_am"].search(question):
+        named = [one for one in found if _SAID["says_my_name"].search(one.text)]
+        # Asked for a name, another fact about the person is no answer.
+        is_about_name = re.search(r"\bnames?\b", question, re.IGNORECASE)
+        return (
+            named or []
+            if is_about_name
+            else named or [one for one in found if _SAID["says_who_i_am"].match(one.text)]
+        )
+    asked = read_question(question)
+    scored = [(score, one) for one in found if (score := _score(asked, _text_of(one)))]
+    scored = [(score, one) for score, one in scored if not _is_of_another(question, one.text)]
+    best = max((score for score, _ in scored), default=0)
+    return [one for score, one in scored if score == best]
+
+
+def has_subject(question: str) -> bool:
+    """Whether the question names something that a fact could be about."""
+    return is_about_person(question) or bool(read_question(question).telling)
+
+
+def is_about_person(question: str) -> bool:
+    """Whether it asks for the person's name, or for everything: no word of it is in the facts."""
+    return any(_SAID[name].search(question) for name in ("asks_who_i_am", "asks_my_age", "asks_for_all"))
+
+
+def asks_who_i_am(question: str) -> bool:
+    return _SAID["asks_who_i_am"].search(question) is not None
+
+
+def _text_of(one: Found) -> str:
+    """What was found, with its title; an id such as m3 says nothing."""
+    return one.text if _ID.fullmatch(one.name) else f"{one.name} {one.text}"
+
+
+def _newest_first(one: Found) -> int:
+    return -int(one.name[1:]) if _ID.fullmatch(one.name) else 0
+
+
+def _is_of_another(question: str, fact: str) -> bool:
+    """Whether the question is about "my birthday", and the fact only about somebody else's."""
+    owned = re.search(r"\bmy (?:own )?([a-z]+)\b(?!')", question, re.IGNORECASE)
+    if owned is None or re.search(rf"\b(?:my|our)(?: \w+)? {owned[1]}|^{owned[1]}", fact, re.IGNORECASE):
+        return (
+            owned is not None and re.search(rf"\b(?:my|our) \w+s {owned[1]}", fact, re.IGNORECASE) is not None
+        )
+    return re.search(rf"\w+'s? {owned[1]}", fact, re.IGNORECASE) is not None
+
+
+def search_words(question: str) -> str:
+    """The question with other words for the same things, for a search by words."""
+    known = set(_words(question.casefold()))
+    # Recalling knows words for liking by itself.
+    telling = [word for word in read_question(question).telling if word not in COMMON]
+    extra = [word for told in telling for word in _alike(told) if word not in known]
+    return " ".join((question, *dict.fromkeys(extra)))
+
+
+def shares_subject(one: str, other: str) -> float:
+    """The part of the telling words of the shorter text that the other one has too."""
+    first, second = read_question(one).telling, read_question(other).telling
+    shorter, longer = sorted((first, second), key=len)
+    if not shorter:
+        return 0.0
+    return sum(any(_same(a, b) for b in longer) for a in shorter) / len(shorter)
+
+
+def _score(asked: Question, text: str) -> int:
+    """0: no answer. 1: it has the words. 2: it also has the form of an answer."""
+    words = frozenset(_words(text.casefold()))
+    kind = _table().kinds[asked.kind]
+    has_form = kind.form.search(text) is not None
+    implied = kind.implied if has_form else frozenset[str]()
+    present = [word for word in asked.telling if _is_in(word, words)]
+    missing = [word for word in asked.telling if word not in present and word not in implied]
+    # One more word than the fact has may be a mere detail of a long question, but never a number.
+    is_detail = len(asked.telling) >= _MANY and len(missing) == 1 and not missing[0][0].isdigit()
+    if not present or (missing and not is_detail):
+        return 0
+    return 1 + has_form
+
+
+def _kind_of(said: str) -> str:
+    return next((name for name, kind in _table().kinds.items() if name and kind.asked.match(said)), "")
+
+
+def _is_in(word: str, words: frozenset[str]) -> bool:
+    return word in words or any(_same(word, other) for other in words)
+
+
+def _same(one: str, other: str) -> bool:
+    if one == other or stem(one) == stem(other):
+        return True
+    if any(character.isdigit() for character in one + other):
+        return False
+    if _table().groups.get(one, _NONE) & _table().groups.get(other, _NONE):
+        return True
+    first, second = stem(one), stem(other)
+    shorter, longer = sorted((first, second), key=len)
+    if len(shorter) >= _SHORTEST_PREFIX and longer.startswith(shorter):
+        return True
+    return len(shorter) >= _SHORTEST_MISSPELT and _differ_by_one(first, second)
+
+
+def _differ_by_one(one: str, other: str) -> bool:
+    """Whether one letter was mistyped, left out or added."""
+    if abs(len(one) - len(other)) > 1 or one[0] != other[0]:
+        return False
+    at = next(
+        (at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
+    return one[at + 1 :] == other[at + 1 :] or one[at:] == other[at + 1 :] or one[at + 1 :] == other[at:]
+
+
+def _words(text: str) -> list[str]:
+    return [word.removesuffix("'s").strip("'-") for word in _WORD.findall(with_plain_apostrophe(text))]
+
+
+_NONE = frozenset[int]()
+
+
+class _Kind(NamedTuple):
+    """A kind of question: how it is asked, and the form of its answer."""
+
+    asked: re.Pattern[str]
+    form: re.Pattern[str]
+    by_form: frozenset[str]
+    implied: frozenset[str]
+
+
+class _Table(NamedTuple):
+    empty: frozenset[str]
+    #: By name; the empty name is the kind of any other question.
+    kinds: dict[str, _Kind]
+    #: The numbers of the groups of a word.
+    groups: dict[str, frozenset[int]]
+    members: tuple[tuple[str, ...], ...]
+
+
+def _alike(word: str) -> Sequence[str]:
+    numbers = _table().groups.get(word, _NONE) | _table().groups.get(word.removesuffix("s"), _NONE)
+    return [other for number in sorted(numbers) for other in _table().members[number]]
+
+
+@cache
+def _table() -> _Table:
+    data = read_table("answering")
+    members = tuple(tuple(line.split()) for line in data["same"]["groups"].splitlines() if line)
+    groups: dict[str, set[int]] = {}
+    for number, words in enumerate(members):
+        for word in words:
+            groups.setdefault(word, set()).add(number)
+    return _Table(
+        frozenset(data["empty"].split()),
+        {"": _read_kind({}), **{name: _read_kind(kind) for name, kind in data["kind"].items()}},
+        {word: frozenset(numbers) for word, numbers in groups.items()},
+        members,
+    )
+
+
+def _read_kind(entry: Mapping[str, str]) -> _Kind:
+    asked, form = (compiled(entry.get(name, "")) for name in ("asked", "form"))
+    by_form, implied = (frozenset(entry.get(name, "").split()) for name in ("by_form", "implied"))
+    return _Kind(asked, form, by_form, implied)

@@ -1,0 +1,115 @@
+"""Reads a correction of a fact: what is true, and what was wrong."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sestet.core.message import Found
+from sestet.models.offline.answering import answers_to, read_question, shares_subject
+from sestet.models.offline.patterns import patterns_of
+
+_SAID = patterns_of("corrections")
+
+#: Kinds of values, of which a fact usually has one.
+_VALUES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+        r"\b\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
+        r"\b\d{1,2}(?:[:.]\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b",
+        r"\b\d+(?:[.,]\d+)?\b",
+    )
+)
+_SAME_SUBJECT = 0.6
+_LONGEST = 300
+
+
+class Correction(NamedTuple):
+    """What is true now; ``old``: the words that were wrong, if they are named."""
+
+    new: str
+    old: str = ""
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether ``new`` stands alone; else it takes the place of ``old`` in the fact."""
+        return _SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4
+
+
+def read_correction(text: str) -> Correction | None:
+    """The correction in a message; None for any other message."""
+    said = text.strip(" .!")
+    if len(said) > _LONGEST or said.endswith("?"):
+        return None
+    led = _SAID["led"].fullmatch(said)
+    rest = led["rest"].strip(" .!") if led else said
+    if (found := _SAID["with_not"].fullmatch(rest)) and _is_correction(found, led is not None):
+        return Correction(found["new"].strip(" ,."), found["old"].strip(" ,."))
+    if found := _SAID["meant_only"].fullmatch(rest):
+        return Correction(found["new"].strip(" ,."))
+    if led and _SAID["verb"].search(rest):
+        return Correction(rest)
+    return Correction(rest) if _SAID["news"].search(rest) and _SAID["verb"].search(rest) else None
+
+
+def _is_correction(found: re.Match[str], is_led: bool) -> bool:
+    """ "My dog is called Max, not Rex" corrects; "I like tea, not because of the taste" does not."""
+    is_name = len(found["old"].split()) <= 3 and not re.match(
+        r"(?:because|that|to|only|if|when|very|so)\b", found["old"]
+    )
+    return is_name and (is_led or "," in found[0] or len(found["new"].split()) <= 3)
+
+
+def corrected_fact(
+    correction: Correction, facts: Sequence[Found], about: str = ""
+) -> tuple[Found, str] | None:
+    """The fact that a correction is about, and its new words; None if no fact is.
+
+    ``about``: the last question, for a correction that only says the right value.
+    """
+    if about and not correction.old and not correction.is_sentence:
+        for fact in answers_to(about, facts)[:1]:
+            if changed := _with_value(fact.text, correction.new):
+                return fact, changed
+        answers = [fact for fact in answers_to(about, facts) if _SAID["value"].search(fact.text)]
+        return (
+            (answers[0], _SAID["value"].sub(rf"\1 {correction.new}", answers[0].text))
+            if len(answers) == 1
+            else None
+        )
+    if correction.old:
+        old = re.compile(rf"(?<!\w){re.escape(correction.old)}(?!\w)", re.IGNORECASE)
+        holding = [fact for fact in facts if old.search(fact.text)]
+        if not correction.is_sentence and holding:
+            return holding[0], old.sub(correction.new, holding[0].text)
+        related = [fact for fact in holding if shares_subject(correction.new, fact.text)]
+        if related:
+            return related[0], correction.new
+        return None
+    if not correction.is_sentence:
+        return None
+    scored = [
+        (shares_subject(_without_values(correction.new), _without_values(fact.text)), fact) for fact in facts
+    ]
+    best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
+    # A value of the same kind takes the place of the old one; two of them would leave open which.
+    kinds = [kind for kind in _VALUES if kind.search(correction.new)]
+    is_plain = not kinds or any(len(kind.findall(fact.text)) == 1 for kind in kinds)
+    return (fact, correction.new) if best >= _SAME_SUBJECT and is_plain else None
+
+
+def _with_value(fact: str, value: str) -> str:
+    """The fact with another day, time or number in the place of its only one; empty if that is not so."""
+    for kind in _VALUES:
+        if kind.fullmatch(value) and len(kind.findall(fact)) == 1:
+            return kind.sub(value, fact)
+    return ""
+
+
+def _without_values(text: str) -> str:
+    """The words of a fact that name its subject, without numbers and dates."""
+    words = (word for word in read_question(text).telling if not word[0].isdigit())
+    months = re.compile(
+        r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|.*day$|moved|postponed|changed|shifted"
+    )
+    return " ".join(word for word in words if not months.match(word))

@@ -1,0 +1,83 @@
+"""Recognises a message in another language than English, and answers it with one honest line."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from sestet.core.words import COMMON_WORDS
+from sestet.models.offline.patterns import read_table
+
+#: Quoted text, code and names of files say nothing about the language of a request.
+_NOT_SAID = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w)|\S*[/\\.]\S+|\S*\d\S*")
+_WORD = re.compile(r"[^\W\d_]+")
+#: Frequent English words beside the common ones. A text that has the most of these is English.
+_ENGLISH = COMMON_WORDS | frozenset(
+    """
+    all any can come could door dove fare file files find forget get give hello help her his if list make
+    men more my name no not note now over plus please read remember save search she show so some son sur
+    tell tempo text thank thanks then there they time today tomorrow want word write yes
+    """.split()  # noqa: SIM905
+)
+#: This share of the letters in another script decides.
+_SCRIPT_SHARE = 0.3
+#: Two words decide, or a single one that is too long for a coincidence in a text without English words.
+_ENOUGH = 2
+_LONG_WORD = 4
+
+
+class Language(NamedTuple):
+    """How a language is recognised, and what is said in it."""
+
+    words: frozenset[str]
+    script: str
+    greets: str
+    hello: str
+    cannot: str
+
+
+def answer_in_language(text: str) -> str:
+    """An honest line in the language of a message; empty for English."""
+    language = _language(text)
+    if language is None:
+        return ""
+    said = " ".join(text.casefold().split()).strip(" .!?¡¿\u3002\uff01\uff1f")
+    parts = (said, *(part.strip() for part in re.split(r"[.!?,¡¿\uff0c\u3002\uff01\uff1f;]+", said)))
+    greets = any(re.fullmatch(language.greets, part) for part in parts if part)
+    return language.hello if greets else language.cannot
+
+
+def _language(text: str) -> Language | None:
+    said = _NOT_SAID.sub(" ", text).casefold()
+    words = _WORD.findall(said)
+    letters = sum(map(len, words))
+    if not letters:
+        return None
+    best, most = None, 0
+    for language in _languages():
+        if language.script and len(re.findall(language.script, said)) >= _SCRIPT_SHARE * letters:
+            # Japanese text has Chinese characters too, so a script that is found later is the better guess.
+            best, most = language, letters
+        score = sum(word in language.words for word in words)
+        if score > most:
+            best, most = language, score
+    english = sum(word in _ENGLISH for word in words)
+    if best is None or most <= english:
+        return None
+    is_long = any(len(word) >= _LONG_WORD or not word.isascii() for word in best.words.intersection(words))
+    is_greeting = re.fullmatch(best.greets, " ".join(words)) is not None
+    return best if most >= _ENOUGH or is_greeting or (is_long and not english) else None
+
+
+@cache
+def _languages() -> tuple[Language, ...]:
+    entries = read_table("languages")
+    return tuple(
+        Language(
+            frozenset(entry["words"].split()) - _ENGLISH,
+            entry.get("script", ""),
+            entry["greets"],
+            entry["hello"],
+            entry["cannot"],
+        )
+        for entry in entries.values()
+    )

@@ -1,0 +1,55 @@
+"""Everyday phrasings: the same request in the words that its specialist knows."""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import NamedTuple
+
+from sestet.models.offline.parameters import FILE, QUOTED
+from sestet.models.offline.patterns import compiled, read_table
+from sestet.models.offline.words import without_article
+
+_LONGEST = 2_000
+#: A group that stands for another one in a second wording: text, text2, text3.
+_SAME_GROUP = re.compile(r"\d+$")
+
+
+class Rephrased(NamedTuple):
+    agent: str
+    request: str
+
+
+class _Phrasing(NamedTuple):
+    said: re.Pattern[str]
+    agent: str
+    request: str
+    #: The request when ``said`` fits without its value.
+    otherwise: str
+
+
+def rephrase(request: str, agents: Sequence[str]) -> Rephrased | None:
+    """The request in its specialist's words, for the specialists that are there."""
+    if len(request) > _LONGEST:
+        return None
+    for phrasing in _phrasings():
+        if phrasing.agent in agents and (found := phrasing.said.fullmatch(request)):
+            groups = {name: value for name, value in found.groupdict().items() if value}
+            values = {_SAME_GROUP.sub("", name): value.strip(" ,.!?") for name, value in groups.items()}
+            if phrasing.agent == "operator":
+                values = {name: without_article(value) for name, value in values.items()}
+            if all(values.values()):
+                request = phrasing.request if values or not phrasing.otherwise else phrasing.otherwise
+                return Rephrased(phrasing.agent, request.format(**values))
+    return None
+
+
+@cache
+def _phrasings() -> tuple[_Phrasing, ...]:
+    table = read_table("phrasings")
+    parts = {**table["words"], "file": FILE, "quoted": QUOTED}
+    return tuple(
+        _Phrasing(
+            compiled(entry["said"], parts), entry["agent"], entry["request"], entry.get("otherwise", "")
+        )
+        for entry in table["phrasing"]
+    )

@@ -1,0 +1,136 @@
+"""Resolves what only an earlier message says: "read it again", "undo that", "what did I ask you before?"."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from sestet.core.message import AssistantMessage, Message, UserMessage
+from sestet.models.offline.dates import is_near_day
+from sestet.models.offline.patterns import patterns_of
+
+_SAID = patterns_of("references")
+
+_ORDINALS = "first second third fourth fifth last other next"
+_CANNOT_REWRITE = (
+    "I cannot reword, shorten or explain an answer: that takes a real model, and I only recognise requests "
+    "by their words. `sestet setup` finds one."
+)
+_NOTHING_BEFORE = (
+    "Nothing was said before this, so I cannot tell what you mean. Say all of it in one message."
+)
+_MOST_LISTED = 5
+_LONGEST_QUOTE = 200
+
+
+class Exchange(NamedTuple):
+    """An earlier message, and its answer."""
+
+    asked: str
+    answer: str
+
+
+class Reference(NamedTuple):
+    """How a message refers to earlier ones. ``kind`` names the part of the past that it needs."""
+
+    kind: str
+    what: str = ""
+    #: The answer, if it needs no more than the past.
+    answer: str = ""
+
+
+def exchanges_of(messages: Sequence[Message]) -> tuple[Exchange, ...]:
+    """The exchanges before the present message, oldest first."""
+    found: list[Exchange] = []
+    starts = [at for at, message in enumerate(messages) if isinstance(message, UserMessage)]
+    for start, end in pairwise(starts):
+        texts = [
+            message.text
+            for message in messages[start:end]
+            if isinstance(message, AssistantMessage) and message.text
+        ]
+        found.append(Exchange(messages[start].text, texts[-1] if texts else ""))
+    return tuple(found)
+
+
+def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
+    """How a message refers to what was said before; None for a message that stands alone."""
+    request = re.sub(r"\bwhat's\b", "what is", request.strip(), flags=re.IGNORECASE)
+    if answer := _about_the_past(request, past):
+        return Reference("past", answer=answer)
+    for kind, pattern in _KINDS:
+        if found := pattern.fullmatch(request):
+            if not past and kind == "undo":
+                # The operator knows what can be undone.
+                return None
+            if not past:
+                return Reference(kind, answer=_NOTHING_BEFORE)
+            if kind == "repeat":
+                return Reference(kind, answer=past[-1].answer or _NOTHING_BEFORE)
+            if kind == "rewrite":
+                return Reference(kind, answer=_CANNOT_REWRITE)
+            groups = [value for value in found.groupdict().values() if value]
+            return Reference(kind, groups[0].strip(" ?.!") if groups else "")
+    if (found := _SAID["and"].fullmatch(request)) and past:
+        return Reference("day" if is_near_day(found["what"]) else "and", found["what"].strip(" ?.!"))
+    return None
+
+
+#: Tried in this order.
+_KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("read it", _SAID["read_it"]),
+    ("in it", _SAID["about_it"]),
+    ("which", _SAID["which"]),
+    ("forget it", _SAID["forget_it"]),
+    ("keep it", _SAID["keep_it"]),
+    ("undo", _SAID["undo"]),
+    ("same for", _SAID["same_for"]),
+    ("redo", _SAID["redo"]),
+    ("repeat", _SAID["repeat"]),
+    ("rewrite", _SAID["rewrite"]),
+)
+
+
+def _about_the_past(request: str, past: Sequence[Exchange]) -> str:
+    """The answer to a question about the conversation itself; empty for any other."""
+    said = [exchange.asked for exchange in past]
+    if found := _SAID["asked_to"].fullmatch(request):
+        with_deed = [
+            text for text in said if re.search(rf"\b{re.escape(found['deed'])}", text, re.IGNORECASE)
+        ]
+        gone = " It is gone: nothing of it is on record now." if found["deed"].casefold() == "forget" else ""
+        return f"You said: {_quote(with_deed[-1])}{gone}" if with_deed else ""
+    found = _SAID["asked"].fullmatch(request)
+    if found is None:
+        return ""
+    if not said:
+        return "Nothing yet: this is your first message in this conversation."
+    when = f"{found['when'] or ''} {found['which'] or ''}"
+    if re.search(r"first|start|beginning", when):
+        return f"First you said: {_quote(said[0])}"
+    if "second" in when and len(said) > 1:
+        return f"Your second message was: {_quote(said[1])}"
+    if re.search(r"so far|today|until|up to", when):
+        lines = (f"- {_quote(text)}" for text in said[-_MOST_LISTED:])
+        return "\n".join(("In this conversation you said:", *lines))
+    earlier = f" Before that: {_quote(said[-2])}" if len(said) > 1 else ""
+    return f"Just before this you said: {_quote(said[-1])}{earlier}"
+
+
+def _quote(text: str) -> str:
+    text = " ".join(text.split())
+    return f"“{text[:_LONGEST_QUOTE]}…”" if len(text) > _LONGEST_QUOTE else f"“{text}”"
+
+
+def substituted(question: str, what: str, words: Sequence[str]) -> str:
+    """An earlier question about something else: "how old is Nora?" and "and Emil?" is "how old is Emil?"."""
+    first = what.split()[0].casefold()
+    same = next((word for word in words if word.casefold() == first), "")
+    if same:
+        # "and bed 7?" after a question about bed 4
+        count = len(what.split())
+        return re.sub(
+            rf"\b{re.escape(same)}(?:\s+\S+){{{count - 1}}}", what, question, count=1, flags=re.IGNORECASE
+        )
+    last = words[-1] if words else ""
+    return re.sub(rf"\b{re.escape(last)}\b", what, question, count=1, flags=re.IGNORECASE) if last else what

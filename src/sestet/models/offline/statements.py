@@ -1,0 +1,67 @@
+"""Tells statements, questions and requests apart."""
+
+import re
+from functools import cache
+
+from sestet.models.offline.patterns import patterns_of
+from sestet.models.offline.words import is_question, trim_request
+from sestet.models.router.splitting import openings
+
+_SAID = patterns_of("statements")
+
+_DOUBLE = frozenset(
+    """
+    order plan book note file work name tag open mail log lock tip mine test check water plant market house
+    home call post text print copy design report return record set drop state map match point start end visit
+    watch tax rent trip
+    """.split()  # noqa: SIM905
+)
+_NAME_AND_VERB = re.compile(r"[A-Z][\w'-]+(?:\s+[A-Z][\w'-]+)*\s+[a-z]{3,}(?:s|ed)\b")
+_LABELLED = re.compile(r"[^:=?!.\n]{2,80}\s*[:=]\s*\S")
+_MORE_REQUESTS = frozenset(
+    """
+    ls undo repeat text mail message phone ring dm tweet invite notify remind wake pause switch dim mute sing
+    paint sketch translate proofread shorten simplify brainstorm recommend advise imagine guess predict solve
+    prove compose reserve rent hire purchase unsubscribe google download upload view display cat grep erase
+    discard scrap reword recite
+    """.split()  # noqa: SIM905
+)
+_FIRST_PERSON = re.compile(r"(?:i|i'm|im|i've|ive|my|we|we're|our)\b", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_SHORTEST = 2
+
+
+def is_statement(text: str) -> bool:
+    """Whether a text tells something that could be remembered."""
+    said = trim_request(text)
+    if "?" in text or is_question(text) or _SAID["not_told"].match(said) or len(said.split()) < _SHORTEST:
+        return False
+    if begins_with_request(said):
+        first = _first_word(said)
+        return first in _DOUBLE and _SAID["states_anyway"].match(said) is not None
+    return bool(
+        _FIRST_PERSON.match(said)
+        or _SAID["verb"].search(said)
+        or _NAME_AND_VERB.match(said)
+        or _LABELLED.match(said)
+    )
+
+
+def begins_with_request(said: str) -> bool:
+    """Whether a text without its courtesies begins with a word that asks for something."""
+    return _first_word(said) in _requests()
+
+
+def is_request(text: str) -> bool:
+    """Whether a line of a paste stands alone: a question, a request or a statement."""
+    return is_question(text) or begins_with_request(trim_request(text)) or is_statement(text)
+
+
+@cache
+def _requests() -> frozenset[str]:
+    return openings() | _MORE_REQUESTS
+
+
+def _first_word(text: str) -> str:
+    found = _FIRST_WORD.match(text)
+    return found[0].casefold() if found else ""

@@ -1,0 +1,122 @@
+"""Works out sums as people write and say them: "15% of 80", "7 plus 5", "add 130, 245 and 78"."""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+
+_ASKS_FOR_SUM = re.compile(
+    r"^(?:(?:and|so|tell\s+me|calculate|compute|work\s+out|figure\s+out|solve|evaluate|what\s+(?:is|are|would\s+be|does)"
+    r"|what's|whats|how\s+much\s+(?:is|are|would\s+be|does)|what|the\s+(?:result|value)\s+of)\s+)+"
+    r"|\s+(?:is|make|makes|equals?|come\s+to)\s*$|\s*=\s*\??\s*$",
+    re.IGNORECASE,
+)
+_NUMBER = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_LIST = rf"{_NUMBER}(?:\s*(?:,\s*and|,|and|\+|plus)\s*{_NUMBER})+"
+#: How people say a sum, and the same in signs. The first that fits a whole text is used.
+_SENTENCES: tuple[tuple[str, str], ...] = (
+    (
+        rf"(?:add(?:\s+up)?|(?:the\s+)?sum(?:\s+up)?(?:\s+of)?|total(?:\s+of)?)\s+(?P<list>{_LIST})(?:\s+(?:up|together))?",
+        "+",
+    ),
+    (rf"multiply\s+(?P<list>{_LIST.replace('plus', 'by')})", "*"),
+    (rf"subtract\s+(?P<b>{_NUMBER})\s+from\s+(?P<a>{_NUMBER})", r"\g<a>-\g<b>"),
+    (
+        rf"(?:divide|split)\s+(?P<a>{_NUMBER})\s+(?:by|among|between|in|into)\s+(?P<b>{_NUMBER})(?:\s+\w+)?",
+        r"\g<a>/\g<b>",
+    ),
+    (
+        rf"(?P<b>{_NUMBER})\s*(?:%|percent)\s+(?:tip\s+|tax\s+|vat\s+)?on\s+(?P<a>{_NUMBER})",
+        r"\g<a>*\g<b>/100",
+    ),
+    (rf"half\s+(?:of\s+)?(?P<a>{_NUMBER})", r"\g<a>/2"),
+    (rf"a\s+(?:third|quarter)\s+of\s+(?P<a>{_NUMBER})", ""),
+    (rf"(?:double|twice)\s+(?:of\s+)?(?P<a>{_NUMBER})", r"\g<a>*2"),
+    (rf"(?P<a>{_NUMBER})\s+squared", r"\g<a>*\g<a>"),
+    (rf"(?P<a>{_NUMBER})\s*(?:-|minus|less)\s*(?P<b>{_NUMBER})\s*(?:%|percent)", r"\g<a>*(100-\g<b>)/100"),
+    (rf"(?P<a>{_NUMBER})\s*(?:\+|plus)\s*(?P<b>{_NUMBER})\s*(?:%|percent)", r"\g<a>*(100+\g<b>)/100"),
+    (rf"(?P<b>{_NUMBER})\s*(?:%|percent)\s+off\s+(?P<a>{_NUMBER})", r"\g<a>*(100-\g<b>)/100"),
+)
+_FRACTIONS = {"third": "3", "quarter": "4"}
+_SPOKEN = (
+    (r"[$€£]\s*(?=\d)|(?<=\d)\s*(?:dollars?|euros?|pounds?|eur|usd|€|\$)(?!\w)", ""),
+    (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
+    (r"\s+plus\s+", "+"),
+    (r"\s+(?:minus|less)\s+", "-"),
+    (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),
+    (r"\s+divided by\s+|\s+over\s+|\u00f7", "/"),
+    (r"\u2212", "-"),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+)
+_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
+_DATE = re.compile(r"\d[-/]\d+[-/]\d|\d[-/]\d+$(?<=\d{4})")
+_DIGITS = 6
+
+
+def work_out(text: str) -> str:
+    """The sum with its result; empty when the text is not a sum."""
+    asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
+    sum_ = _in_signs(asked)
+    for pattern, sign in _SPOKEN:
+        sum_ = re.sub(pattern, sign, sum_, flags=re.IGNORECASE)
+    tokens = _TOKEN.findall(sum_)
+    if _DATE.search(sum_) or "".join(tokens) != re.sub(r"\s", "", sum_) or len(tokens) < 3:
+        return ""
+    try:
+        parser = _SumParser(iter(tokens))
+        result = parser.terms()
+    except (ZeroDivisionError, ValueError):
+        return ""
+    return f"{asked} = {_shown(result)}" if parser.next is None else ""
+
+
+def _in_signs(asked: str) -> str:
+    for pattern, signs in _SENTENCES:
+        if found := re.fullmatch(pattern, asked, re.IGNORECASE):
+            if "list" in found.groupdict():
+                return signs.join(re.findall(_NUMBER, found["list"]))
+            part = next((word for word in _FRACTIONS if word in asked.casefold()), "")
+            return f"{found['a']}/{_FRACTIONS[part]}" if part else found.expand(signs)
+    return asked
+
+
+class _SumParser:
+    """A recursive-descent parser: terms of factors; a factor is a number or terms in brackets."""
+
+    def __init__(self, tokens: Iterator[str]) -> None:
+        self._tokens = tokens
+        self.next = next(tokens, None)
+
+    def terms(self) -> Fraction:
+        total = self._factors()
+        while self.next in ("+", "-"):
+            sign = self._take()
+            total = total + self._factors() if sign == "+" else total - self._factors()
+        return total
+
+    def _factors(self) -> Fraction:
+        product = self._factor()
+        while self.next in ("*", "/"):
+            sign = self._take()
+            product = product * self._factor() if sign == "*" else product / self._factor()
+        return product
+
+    def _factor(self) -> Fraction:
+        sign = self._take()
+        if sign == "-":
+            return -self._factor()
+        if sign != "(":
+            return Fraction(sign)
+        inner = self.terms()
+        if self._take() != ")":
+            raise ValueError("a bracket is not closed")
+        return inner
+
+    def _take(self) -> str:
+        token, self.next = self.next, next(self._tokens, None)
+        return token or ""
+
+
+def _shown(number: Fraction) -> str:
+    if number.denominator == 1:
+        return f"{number.numerator:,}"
+    return f"{float(number):,.{_DIGITS}f}".rstrip("0").rstrip(".")

@@ -1,0 +1,28 @@
+"""The tasks of a message: each is answered directly, or by requests to specialists."""
+
+from typing import NamedTuple
+
+
+class Request(NamedTuple):
+    """A request to a specialist."""
+
+    agent: str
+    text: str
+
+
+class Task(NamedTuple):
+    """One part of a message. Its requests are made in their order, until one of them has an answer."""
+
+    text: str
+    requests: tuple[Request, ...] = ()
+    #: The answer when no request is made, or when none has an answer.
+    answer: str = ""
+    #: Whether it is a question that stored facts may answer.
+    is_lookup: bool = False
+    #: Whether it was understood, and not only guessed.
+    is_clear: bool = True
+
+
+def ask(agent: str, text: str, request: str = "") -> Task:
+    """A task for one specialist, in the words of the person or in others."""
+    return Task(text, (Request(agent, request or text),))

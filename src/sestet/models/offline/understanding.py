@@ -1,0 +1,343 @@
+"""Understands a message: the tasks in it, each for a specialist or with a direct answer."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from sestet.core.tool import Tool
+from sestet.core.words import stem
+from sestet.models.offline.answering import has_subject, read_question
+from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation
+from sestet.models.offline.corrections import read_correction
+from sestet.models.offline.dates import answer_date
+from sestet.models.offline.earlier import Earlier
+from sestet.models.offline.languages import answer_in_language
+from sestet.models.offline.limits import find_limit
+from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.parameters import PATH
+from sestet.models.offline.patterns import patterns_of
+from sestet.models.offline.phrasings import rephrase
+from sestet.models.offline.plans import asks_for_plan
+from sestet.models.offline.references import Exchange, read_reference
+from sestet.models.offline.specialists import CORRECT, CORRECT_ABOUT
+from sestet.models.offline.statements import begins_with_request, is_request, is_statement
+from sestet.models.offline.sums import work_out
+from sestet.models.offline.tasks import Request, Task, ask
+from sestet.models.offline.units import convert_units
+from sestet.models.offline.words import COMMON, asks, clauses_of, is_question, trim_request, without_gaps
+from sestet.models.router import DIRECT, Router
+from sestet.models.router.splitting import openings
+
+_SAID = patterns_of("understanding")
+
+#: How like its examples a request must be to choose a tool that the router did not propose.
+_MUCH_LIKE = 0.9
+#: The router's confidence above which its word alone is enough.
+_FAIR = 0.6
+#: "Return policy?" is a question; so is "gel protocol of last week" without a verb.
+_FEW_WORDS, _SOME_WORDS = 4, 6
+#: A longer message is one task, judged by its beginning.
+_LONGEST = 1_000
+_BEGINNING = 200
+_SORRY = (
+    "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
+    "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
+)
+_ONE_AT_A_TIME = (
+    "I cannot forget everything at once: I forget one fact at a time, as in “forget that …”. `sestet memory` "
+    "lists and removes them outside of a conversation."
+)
+_WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
+#: How each specialist is asked whether it has an answer on record.
+_LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
+_KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
+_HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
+
+
+class Understanding:
+    """Finds the tasks of a message by the words of the message and of those before it."""
+
+    def __init__(
+        self,
+        abilities: Abilities,
+        router: Router,
+        now: Callable[[], datetime],
+        conversation: Conversation,
+        past: Sequence[Exchange] = (),
+        known: dict[int, Sequence[Task]] | None = None,
+    ) -> None:
+        """``known``: the tasks of earlier messages by their number, as far as they are needed."""
+        self._abilities = abilities
+        self._tools: Mapping[str, Sequence[Tool]] = abilities.tools
+        self._router = router
+        self._now = now
+        self._conversation = conversation
+        self._past = past
+        self._known: dict[int, Sequence[Task]] = {} if known is None else known
+
+    def tasks(self, text: str) -> Sequence[Task]:
+        """The parts of a message in their order."""
+        text = without_gaps(text)
+        if len(text) > _LONGEST:
+            return (self._long(text),)
+        if answer := answer_in_language(text):
+            return (Task(text, answer=answer),)
+        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
+        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
+            return [task for line in lines for task in self.tasks(line)]
+        if pointing := self._pointing(text):
+            return (pointing,)
+        whole = self.task(text) if not self._has_parts(text) else None
+        return (whole,) if whole else self._parts(text) or (self.task(text),)
+
+    def _long(self, text: str) -> Task:
+        """A long text as one task, by few patterns: many would take too long."""
+        if foreseen := self._foreseen(text):
+            return foreseen
+        beginning = self._told(text[:_BEGINNING])
+        return ask("chronicler", text, f"remember that {text}") if beginning else self._routed(text)
+
+    def task(self, text: str) -> Task:
+        """A message as one task."""
+        return next(task for find in self._ways() if (task := find(text)) is not None)
+
+    def direct_answer(self, text: str) -> str:
+        """The answer to small talk, a sum, or a question about the date; empty for any other message."""
+        said = trim_request(text)
+        if answer := self._conversation.small_talk(text) or self._conversation.small_talk(said):
+            return answer
+        *_, last = (clause.text for clause in clauses_of(said))
+        # "I'm doing double, what is 2 * 250" is a sum with a remark before it.
+        is_remark = last != said and asks(last) and not begins_with_request(said)
+        for part in (said, last) if is_remark else (said,):
+            if (
+                answer := work_out(trim_request(part))
+                or convert_units(part)
+                or answer_date(part, self._now())
+            ):
+                return answer
+        return ""
+
+    def _ways(self) -> Sequence[Callable[[str], Task | None]]:
+        """How a message may be understood, in the order in which it is tried."""
+        return (
+            self._answered_directly,
+            self._referring,
+            self._correcting,
+            self._foreseen,
+            self._planning,
+            self._naming_a_place,
+            self._beyond,
+            self._rephrased,
+            self._naming_a_path,
+            self._told,
+            self._asked,
+            self._routed,
+        )
+
+    def _answered_directly(self, text: str) -> Task | None:
+        answer = self.direct_answer(text)
+        if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
+            answer = _ONE_AT_A_TIME
+        return Task(text, answer=answer) if answer else None
+
+    def _correcting(self, text: str) -> Task | None:
+        if "chronicler" not in self._tools or is_question(text) or begins_with_request(trim_request(text)):
+            return None
+        correction = read_correction(text)
+        if correction is None:
+            return None
+        if self._past and not correction.old and not correction.is_sentence:
+            about = trim_request(self._past[-1].asked).replace(":", " ")
+            return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
+        return ask("chronicler", text, CORRECT.format(text=text.strip()))
+
+    def _foreseen(self, text: str) -> Task | None:
+        """A request that fits an example of a tool."""
+        matches = {name: match_tool(text, tools) for name, tools in self._tools.items()}
+        strengths = {name: match.strength for name, match in matches.items() if match and _is_usable(match)}
+        if not strengths:
+            return None
+        return ask(max(strengths, key=lambda name: strengths[name]), text)
+
+    def _planning(self, text: str) -> Task | None:
+        planner = next((name for name in self._tools if self._abilities.plans(name)), "")
+        return ask(planner, text) if planner and asks_for_plan(trim_request(text)) else None
+
+    def _naming_a_place(self, text: str) -> Task | None:
+        """A request that names where to look or what to change: the graph, a lesson, memory m3."""
+        return self._routed_if_clear(text) if _SAID["place"].search(text) else None
+
+    def _naming_a_path(self, text: str) -> Task | None:
+        return self._routed_if_clear(text) if re.search(PATH, text) and not is_statement(text) else None
+
+    def _routed_if_clear(self, text: str) -> Task | None:
+        task = self._routed(text)
+        return task if task.requests and task.is_clear else None
+
+    def _beyond(self, text: str) -> Task | None:
+        """A request that cannot be met, or only by a specialist that may be missing."""
+        if _SAID["complains"].search(text):
+            return Task(text, answer=_SORRY)
+        is_noun = "?" in text and not asks(text.strip())
+        limit = find_limit(trim_request(text), is_statement=is_noun or is_statement(text))
+        if limit is None:
+            return None
+        if limit.agent in self._tools:
+            return ask(limit.agent, text)
+        return Task(text, answer=limit.line or self._conversation.without_tools(limit.agent))
+
+    def _rephrased(self, text: str) -> Task | None:
+        found = rephrase(trim_request(text), tuple(self._tools))
+        return ask(found.agent, text, found.request) if found else None
+
+    def _told(self, text: str) -> Task | None:
+        if "chronicler" not in self._tools or not is_statement(text):
+            return None
+        return ask("chronicler", text, f"remember that {trim_request(text)}")
+
+    def _asked(self, text: str) -> Task | None:
+        """A question, or a few words such as "gel protocol": stored facts may have the answer."""
+        said = _SAID["looks_up"].sub("", trim_request(text))
+        is_noun = "?" in text and not asks(text.strip()) and len(said.split()) <= _FEW_WORDS
+        if (
+            not is_noun
+            and not asks(said)
+            and (begins_with_request(said) or ("?" not in text and len(said.split()) > _SOME_WORDS))
+        ):
+            return None
+        if not has_subject(said):
+            return Task(text, answer=_WHAT_IS_MEANT) if is_question(text) else None
+        question = self._named(said)
+        requests = [
+            Request(agent, form.format(question=question))
+            for agent, form in _LOOK_UP.items()
+            if agent in self._tools
+        ]
+        may_be_in_file = (
+            _SAID["paperwork"].search(said) or said != trim_request(text) or self._was_about_files()
+        )
+        if "operator" in self._tools and may_be_in_file:
+            requests.append(Request("operator", f"search the files for {_most_telling(question)}"))
+        nothing = (
+            self._conversation.nothing_on_record(question) if asks(said) or "?" in text else NOT_UNDERSTOOD
+        )
+        return Task(question, tuple(requests), nothing, is_lookup=True) if requests else None
+
+    def _routed(self, text: str) -> Task:
+        """The owner by the router, or by likeness to examples; else an honest answer."""
+        owner = self._owner(text)
+        if owner == DIRECT:
+            return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
+        if owner not in self._tools:
+            return Task(text, answer=self._conversation.without_tools(owner), is_clear=False)
+        return ask(owner, text)._replace(is_clear=find_tool(text, self._tools[owner]) is not None)
+
+    def _owner(self, text: str) -> str:
+        route = self._router.route(text)
+        if route.confidence >= _FAIR and route.agent != DIRECT:
+            return route.agent
+        match = guess_tool(text, [tool for tools in self._tools.values() for tool in tools])
+        if match is not None and match.strength >= _MUCH_LIKE:
+            return next(name for name, tools in self._tools.items() if match.tool in tools)
+        # The router is unsure: take its best agent that is here, if one of its tools fits.
+        agent = next(name for name in route.scores if name in self._tools or name == DIRECT)
+        return agent if find_tool(text, self._tools.get(agent, ())) else DIRECT
+
+    def _has_parts(self, text: str) -> bool:
+        _, *later = (clause.text for clause in clauses_of(text))
+        # "I passed my test! Put it down as an event" is one request.
+        return not any(map(_points_back, later)) and any(True for _ in self._joints(text))
+
+    def _joints(self, text: str) -> Iterator[re.Match[str]]:
+        """The places where a word that begins a request follows the end of a part."""
+        kept = [found.span() for found in _QUOTED.finditer(text)]
+        for joint in _SAID["joint"].finditer(text):
+            inside = any(start < joint.end() <= end for start, end in kept)
+            following = trim_request(text[joint.end() :])
+            if not inside and joint.start() and (begins_with_request(following) or asks(following)):
+                yield joint
+
+    def _parts(self, text: str) -> Sequence[Task]:
+        """The parts, if each of them is understood by itself; none: the message is one request."""
+        pieces, start = list[str](), 0
+        for joint in self._joints(text):
+            pieces.append(text[start : joint.start()])
+            start = joint.end()
+        said = [piece for piece in (*pieces, text[start:]) if piece.strip()]
+        # A greeting or a thank-you beside a request needs no answer of its own.
+        telling = [piece for piece in said if not self._conversation.small_talk(piece)] or said
+        tasks = [self.task(piece) for piece in telling]
+        are_clear = all(task.is_clear and not (task.answer and is_statement(pieces[0])) for task in tasks)
+        # "Remember to call mum and buy milk" is one request, since buying is no task here.
+        keeps = pieces and _KEEPS.match(trim_request(pieces[0]))
+        limits = [task for task in tasks[1:] if not task.requests and not self.direct_answer(task.text)]
+        is_one = keeps and limits
+        return tasks if len(tasks) > 1 and are_clear and not is_one else ()
+
+    def _pointing(self, text: str) -> Task | None:
+        """A question with where to look it up is one request, and its end names the owner."""
+        first, *later = (clause.text for clause in clauses_of(text))
+        pointing = next(filter(_points_back, later), "")
+        if not pointing or not is_question(first):
+            return None
+        if foreseen := self._foreseen(text):
+            return foreseen
+        routed = self._routed(pointing)
+        return ask(routed.requests[0].agent, text) if routed.requests else routed
+
+    def _referring(self, text: str) -> Task | None:
+        """A message about earlier ones, with what these say."""
+        reference = read_reference(trim_request(text), self._past) or read_reference(
+            text.strip(" .!?"), self._past
+        )
+        if reference is None:
+            return None
+        if reference.answer:
+            return Task(text, answer=reference.answer)
+        found = Earlier(self._past, self._tools, self.tasks_of, self.direct_answer).resolve(reference)
+        return self.task(found)._replace(text=text) if isinstance(found, str) else found
+
+    def tasks_of(self, number: int) -> Sequence[Task]:
+        """The tasks of an earlier message, by what was said before it."""
+        if number not in self._known:
+            parts = (self._abilities, self._router, self._now, self._conversation)
+            earlier = Understanding(*parts, self._past[:number], self._known)
+            self._known[number] = earlier.tasks(self._past[number].asked)
+        return self._known[number]
+
+    def _was_about_files(self) -> bool:
+        return any(_SAID["about_files"].search(asked) or re.search(PATH, asked) for asked, _ in self._past)
+
+    def _named(self, question: str) -> str:
+        """The question with the name that "she" or "his" stands for, if the last message has one."""
+        if not self._past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
+            return question
+        names = _A_NAME.findall(self._past[-1].asked) or _A_NAME.findall(self._past[-1].answer)
+        names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
+        return f"{question} ({names[-1]})" if names else question
+
+
+_DO_IT = re.compile(r"\w+\s+(?:it|that|this|them)\b(?!\s+(?:is|i|my|we|the)\b)", re.IGNORECASE)
+
+
+def _points_back(text: str) -> bool:
+    """Whether a part says what to do with the part before: "look it up"."""
+    request = trim_request(text)
+    return _DO_IT.match(request) is not None and not _KEEPS.match(request)
+
+
+def _is_usable(match: ToolMatch) -> bool:
+    """Whether the path of a call is one: "show me everything" names no file."""
+    path = match.arguments.get("path")
+    return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
+
+
+def _most_telling(question: str) -> str:
+    """The word of a question that a file most likely has: a name, else the longest."""
+    telling = read_question(question).telling
+    spelt = {word.casefold(): word for word in re.findall(r"[\w'-]*\w", question)}
+    names = [word for word in telling if spelt.get(word, word)[:1].isupper()]
+    return max(map(stem, names or telling), key=len, default=question)
