@@ -1,4 +1,4 @@
-"""Sestet with its own ``fs_list``, which reads a real directory in a thread."""
+"""Sestet with its own ``fs_list``, which reads a real directory."""
 
 from contextlib import AbstractAsyncContextManager
 

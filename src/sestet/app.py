@@ -43,6 +43,7 @@ from sestet.runtime.history import History
 from sestet.runtime.runner import Hooks, Runner
 from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
+from sestet.services.file_changes.undo import undo_of
 from sestet.services.sessions import new_session_id
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
@@ -87,6 +88,7 @@ class App:
         self.journal = Journal(database)
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
+        self.undo = undo_of(database, additions.settings_file)
         self._database = database
         self._has_traces = Forgettings(database).has_traces()
         names = (self.root.name, *(agent.name for agent in self.root.sub_agents))

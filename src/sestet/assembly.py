@@ -25,6 +25,8 @@ from sestet.services.commands.command_rules import OwnerRules
 from sestet.services.commands.commands import Commands
 from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.file_changes.service import FileChanges
+from sestet.services.file_changes.undo import Undo
 from sestet.services.files import Files
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
@@ -32,7 +34,9 @@ from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval
 from sestet.services.sandbox.places import isolations_of, make_plan
 from sestet.services.sandbox.sandbox import Sandbox, SandboxError, why_unavailable
+from sestet.services.workspace import Workspace
 from sestet.storage.database import Database
+from sestet.storage.file_changes import FileChangeStore
 from sestet.storage.graph import GraphStore, Predicates
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
@@ -117,8 +121,13 @@ def available_tools(
 
     A tool that a program adds has to find its services; one of a plug-in is left out without them.
     """
+    own = own_files(database.path, additions.settings_file)
+    roots = workspace_roots(settings)
+    store = FileChangeStore(database)
     services: dict[type, object] = {
-        Files: Files(Path.cwd(), own=own_files(database.path, additions.settings_file)),
+        Files: Files(roots[0], own=own, more=roots[1:]),
+        FileChanges: FileChanges(Workspace(roots, own), own, store),
+        Undo: Undo(store, own),
         MemoryStore: MemoryStore(database),
         Recall: Recall(database, embedding=embedding),
         Forgetting: Forgetting(database),
@@ -140,13 +149,21 @@ def available_tools(
         services[WebSearch] = WebSearch(settings.search.url)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
-    own = (tool.bind(services) for name in room_names() for tool in room_tools(name))
+    built_in = (tool.bind(services) for name in room_names() for tool in room_tools(name))
     optional = (tool.bind(services) for tool in additions.plugins.tools)
     return (
-        *(tool for tool in own if tool is not None),
+        *(tool for tool in built_in if tool is not None),
         *(_bind_added(tool, services) for tool in additions.tools),
         *(tool for tool in optional if tool is not None),
     )
+
+
+def workspace_roots(settings: Settings) -> tuple[Path, ...]:
+    """The directories in which agents work; the working directory, if the settings name none."""
+    try:
+        return tuple(Path(root).expanduser().absolute() for root in settings.workspace.roots) or (Path.cwd(),)
+    except RuntimeError:
+        raise ConfigError(["workspace.roots: a path names the home of a user that is not known"]) from None
 
 
 def open_commands(settings: Settings, database: Path, settings_file: Path | None) -> Commands | None:
@@ -159,7 +176,7 @@ def open_commands(settings: Settings, database: Path, settings_file: Path | None
     except SandboxError:
         return None
     owner = OwnerRules(settings.sandbox.allowed, settings.sandbox.network)
-    return Commands(Sandbox(plan, isolations), Path.cwd(), owner)
+    return Commands(Sandbox(plan, isolations), workspace_roots(settings)[0], owner)
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:

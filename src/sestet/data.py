@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sestet.config import Settings, data_directory
 from sestet.services.costs import Costs
+from sestet.services.file_changes.undo import Undo, undo_of
 from sestet.services.forgetting import Forgetting
 from sestet.services.library import Library
 from sestet.services.memory.catalog import MemoryCatalog
@@ -48,6 +49,10 @@ class Data:
     @cached_property
     def costs(self) -> Costs:
         return Costs(SpendingStore(self._database), self.journal)
+
+    @cached_property
+    def undo(self) -> Undo:
+        return undo_of(self._database, self._settings_file)
 
     @cached_property
     def session_deletion(self) -> SessionDeletion:

@@ -9,7 +9,8 @@ from sestet.agents.operator.files import fs_list, fs_read, fs_search
 from sestet.core.errors import ToolError
 from sestet.core.schema import JsonValue
 from sestet.models.offline.matching import match_tool
-from sestet.services.files import FileLimits, Files
+from sestet.services.file_search import FileLimits
+from sestet.services.files import Files
 
 from .calling import problems, run
 

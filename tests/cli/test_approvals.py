@@ -32,7 +32,7 @@ from tests.cli.conftest import Call, Done
 from tests.cli.program import Home
 from tests.faults.watched import When, watched_connections
 
-WRITE = 'do fs_write {"path": "a.txt", "text": "hi"}'
+WRITE = 'do fs_put {"path": "a.txt", "text": "hi"}'
 PAY = 'do payment_send {"payee": "alice"}'
 
 
@@ -65,7 +65,7 @@ def test_without_anybody_to_ask_a_call_is_denied_and_the_answer_says_so(home: Ho
 def test_a_call_that_may_wait_leaves_the_turn_paused_and_the_question_on_stderr(obey: Call) -> None:
     done = leave_waiting(obey, WRITE)
     assert (done.code, done.out) == (3, "")
-    assert "┌ operator wants to call fs_write" in done.err
+    assert "┌ operator wants to call fs_put" in done.err
     assert '│ path = "a.txt"' in done.err
     (question,) = read_json(obey, "approvals")
     assert f"sestet approvals approve {question['id']}" in done.err
@@ -79,10 +79,10 @@ def test_json_of_a_turn_that_waits_holds_its_questions(obey: Call) -> None:
     assert question["arguments"] == {"path": "a.txt", "text": "hi"}
     assert (question["agent"], question["tool"], question["reason"]) == (
         "operator",
-        "fs_write",
+        "fs_put",
         "its author wants you to approve each call",
     )
-    assert "operator wants to call fs_write" in done.err
+    assert "operator wants to call fs_put" in done.err
     (shown,) = read_json(obey, "sessions", "show", "s1")["turns"]
     assert (shown["state"], shown["approvals"]) == ("paused", [question])
 
@@ -93,7 +93,7 @@ def test_an_approved_call_runs_and_its_turn_goes_on_in_this_process(home: Home, 
     assert question["id"] in obey("approvals").out
     done = obey("approvals", "approve", question["id"][:5])
     assert (done.code, done.out) == (0, "Done: wrote a.txt\n")
-    assert "operator · fs_write" in done.err
+    assert "operator · fs_put" in done.err
     assert (home.work / "a.txt").read_text(encoding="utf-8") == "hi"
     assert "Nothing waits for your decision." in obey("approvals").err
     assert obey("approvals", "grants").err == "There is no standing answer.\n"
@@ -123,7 +123,7 @@ def test_a_decision_can_be_made_without_going_on(home: Home, obey: Call) -> None
 
 def test_a_question_is_shown_whole(obey: Call) -> None:
     long = "\\n".join(map(str, range(100)))
-    leave_waiting(obey, f'do fs_write {{"path": "a\u202e.txt", "text": "{long}"}}')
+    leave_waiting(obey, f'do fs_put {{"path": "a\u202e.txt", "text": "{long}"}}')
     (question,) = read_json(obey, "approvals")
     shown = obey("approvals", "show", question["id"]).out
     assert "a<U+202E>.txt" in shown
@@ -144,8 +144,8 @@ def test_a_standing_answer_holds_is_listed_and_can_be_revoked(obey: Call) -> Non
     (question,) = read_json(obey, "approvals")
     obey("approvals", "approve", question["id"], "--scope", "always")
     (grant,) = read_json(obey, "approvals", "grants")
-    assert (grant["tool"], grant["pattern"], grant["session_id"]) == ("fs_write", {"path": "a.txt"}, None)
-    assert 'operator · fs_write  path="a.txt"  always' in obey("approvals", "grants").out
+    assert (grant["tool"], grant["pattern"], grant["session_id"]) == ("fs_put", {"path": "a.txt"}, None)
+    assert 'operator · fs_put  path="a.txt"  always' in obey("approvals", "grants").out
     assert obey("ask", WRITE).out == "Done: wrote a.txt\n"
     assert obey("approvals", "revoke", str(grant["id"])).code == 0
     assert "nobody can be asked here" in obey("ask", WRITE).err

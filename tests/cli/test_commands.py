@@ -61,15 +61,28 @@ def test_the_prompts_are_printed_as_they_are(call: Call) -> None:
 def test_the_prompts_offer_only_what_the_tools_that_are_there_can_do(call: Call, home: Home) -> None:
     everything = call("prompt").out + call("prompt", "--agent", "operator").out
 
-    for absent in ("run a command", "shell command", "search the web", "write a file", "create a skill", "["):
+    for absent in ("run the skill", "search the web", "create a skill", "["):
         assert absent not in everything.replace("[REJECT]", "")
-    assert "run commands or programs; write, change, move or delete files" in everything
-    assert "do a web search" in everything
+    for present in (
+        "run a command",
+        "write a file",
+        "Write, move and delete files",
+        "do a web search",
+    ):
+        assert present in everything
+    assert "run commands or programs" not in everything
+    assert "write, change, move or delete files" not in everything
 
     (home.work / "sestet.yaml").write_text("search: {url: 'http://127.0.0.1:9'}\n", encoding="utf-8")
     with_search = call("prompt").out
     assert "search the web" in with_search
     assert "do a web search" not in with_search
+
+    # Commands have no sandbox there, so they do not exist.
+    (home.work / "sestet.yaml").write_text("workspace: {roots: ['/']}\n", encoding="utf-8")
+    without_commands = call("prompt").out
+    assert "run a command" not in without_commands
+    assert "run commands or programs" in without_commands
 
 
 def test_sessions_are_listed_and_shown(call: Call) -> None:

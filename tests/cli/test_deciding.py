@@ -9,7 +9,7 @@ PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
 ALL = f"[y] once  [s] this session  [a] always  [n] no {PROMPT}"
 ONCE = f"[y] once  [n] no {PROMPT}"
 CTRL_C, CTRL_D = "\x03", "\x04"
-WRITE = 'do fs_write {"path": "a.txt", "text": "hi"}'
+WRITE = 'do fs_put {"path": "a.txt", "text": "hi"}'
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def home(home: Home) -> Home:
 def test_a_call_is_shown_approved_and_carried_out_in_place(home: Home) -> None:
     with home.terminal("chat") as terminal:
         terminal.expect(PROMPT)
-        terminal.say('do fs_write {"path": "a.txt", "text": "x\u202ey"}')
-        terminal.expect("┌ operator wants to call fs_write")
+        terminal.say('do fs_put {"path": "a.txt", "text": "x\u202ey"}')
+        terminal.expect("┌ operator wants to call fs_put")
         terminal.expect('text = "x<U+202E>y"')
         terminal.expect(ALL)
         assert not (home.work / "a.txt").exists()
@@ -43,7 +43,7 @@ def test_several_questions_are_asked_one_after_the_other_and_money_only_once(hom
         terminal.expect(PROMPT)
         terminal.say(f'{WRITE} and do payment_send {{"payee": "alice"}}')
         terminal.expect("question 1 of 2")
-        terminal.expect("fs_write")
+        terminal.expect("fs_put")
         terminal.expect(ALL)
         terminal.say("s")
         terminal.expect("question 2 of 2")
@@ -56,7 +56,7 @@ def test_several_questions_are_asked_one_after_the_other_and_money_only_once(hom
         said = terminal.expect("Done: wrote a.txt; ")
         assert said.count("the turn goes on") == 1
     (grant,) = home.json("approvals", "grants")
-    assert grant["tool"] == "fs_write"
+    assert grant["tool"] == "fs_put"
     assert grant["session_id"]
 
 
@@ -70,7 +70,7 @@ def test_a_question_can_be_left_open_and_taken_up_again(home: Home, key: str) ->
         terminal.expect("The turn waits for you: /approvals shows the calls, /continue goes on")
         terminal.expect(PROMPT)
         terminal.say("/approvals")
-        terminal.expect("operator wants to call fs_write")
+        terminal.expect("operator wants to call fs_put")
         terminal.expect("1 turn waits for your decision:")
         terminal.say("/exit")
         assert terminal.wait() == 0
@@ -101,7 +101,7 @@ def test_a_long_argument_can_be_viewed_before_deciding(home: Home) -> None:
     lines = "\\n".join(map(str, range(100)))
     with home.terminal("chat") as terminal:
         terminal.expect(PROMPT)
-        terminal.say(f'do fs_write {{"path": "a.txt", "text": "{lines}"}}')
+        terminal.say(f'do fs_put {{"path": "a.txt", "text": "{lines}"}}')
         card = terminal.expect("more characters are not shown here")
         assert "│   99\n" not in card
         terminal.expect("[v] view all")

@@ -37,7 +37,7 @@ CONVERSATION = (
     ("what's 12 times 12?", "12 times 12 = 144"),
     ("what's the weather in Oslo?", "work for the navigator, who has no tools here"),
     ("what is the capital of Peru?", "I have no answer to that"),
-    ("delete notes.txt", "No tool of the operator here can delete anything."),
+    ("delete notes.txt", "Not done: it deletes the file 'notes.txt'"),
     ("thanks, bye", "Goodbye!"),
 )
 

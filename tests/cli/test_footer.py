@@ -29,7 +29,7 @@ STAMP = Stamp("s1", "t1", 1, "operator", "", 0.0)
 
 
 @sestet.tool(risk="safe", effect="local", reads=(), recovery="keyed", targets=("path",))
-async def fs_delete(path: str) -> str:
+async def fs_drop(path: str) -> str:
     """Delete a file."""
     return f"deleted {path}"
 
@@ -79,7 +79,7 @@ async def seen_at_terminal(script: Sequence[ScriptItem], asked: str, home: Path)
     console = Console(file=io.StringIO(), force_terminal=True, width=90, height=20, color_system=None)
     model = ScriptedModel(script)
     settings = {"agent": {"multiAgent": False}}
-    async with sestet.open(settings, model=model, home=home, tools=[fs_delete]) as app:
+    async with sestet.open(settings, model=model, home=home, tools=[fs_drop]) as app:
         with TurnView(console, app.root.name, markdown=False) as view:
             await follow_turn(app, "s1", asked, view.show)
     assert isinstance(console.file, io.StringIO)
@@ -87,7 +87,7 @@ async def seen_at_terminal(script: Sequence[ScriptItem], asked: str, home: Path)
 
 
 async def test_the_terminal_ends_a_turn_with_its_effects(tmp_path: Path) -> None:
-    script = [ToolCall("fs_delete", {"path": "notes.txt"}), "notes.txt was deleted."]
+    script = [ToolCall("fs_drop", {"path": "notes.txt"}), "notes.txt was deleted."]
     *_, last = await seen_at_terminal(script, "delete notes.txt", tmp_path)
     assert last.endswith(" · changed: notes.txt")
 
@@ -113,8 +113,8 @@ def test_a_long_last_line_stays_indented_on_a_narrow_terminal() -> None:
 async def test_a_turn_that_failed_tells_its_effects_too(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=90)
     settings = {"agent": {"multiAgent": False}, "limits": {"modelCalls": 1}}
-    model = ScriptedModel([ToolCall("fs_delete", {"path": "notes.txt"})])
-    async with sestet.open(settings, model=model, home=tmp_path, tools=[fs_delete]) as app:
+    model = ScriptedModel([ToolCall("fs_drop", {"path": "notes.txt"})])
+    async with sestet.open(settings, model=model, home=tmp_path, tools=[fs_drop]) as app:
         async for _ in app.run_turn("s1", "delete notes.txt"):
             pass
         print_turns(console, read_turns(app.journal, "s1"), markdown=False)
@@ -137,10 +137,10 @@ async def test_a_pipe_gets_the_answer_on_stdout_and_the_effects_on_stderr(
 
 
 async def test_json_has_the_effects_as_data(tmp_path: Path) -> None:
-    script = [ToolCall("fs_delete", {"path": "notes.txt"}), "I deleted it and mailed it to Bob."]
+    script = [ToolCall("fs_drop", {"path": "notes.txt"}), "I deleted it and mailed it to Bob."]
     settings = {"agent": {"multiAgent": False}}
     events: list[Event] = []
-    async with sestet.open(settings, model=ScriptedModel(script), home=tmp_path, tools=[fs_delete]) as app:
+    async with sestet.open(settings, model=ScriptedModel(script), home=tmp_path, tools=[fs_drop]) as app:
         await follow_turn(app, "s1", "delete notes.txt", events.append)
     turn = describe_turn(events)
     nothing: dict[str, list[str]] = {"sent": [], "paid": [], "failed": [], "in_doubt": []}

@@ -13,6 +13,8 @@ from rich.console import Console
 
 from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.question import print_approval, print_grants
+from sestet.core.preview import Changes, DiffLine
+from sestet.core.record import replace, to_json
 from sestet.core.schema import JsonObject, object_schema
 from sestet.core.tool import Effect, Tool
 from sestet.storage.approvals import Grant, Question, canonical
@@ -58,6 +60,39 @@ def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
         "  │ not covered: calls after private text was read",
     ]
     assert re.fullmatch(r"  └ open until \d{4}-\d\d-\d\d \d\d:\d\d · t1-d1c1", last)
+
+
+def with_changes(asked: Question, changes: Changes) -> Question:
+    return replace(asked, changes=to_json(changes).decode())
+
+
+def test_a_card_shows_a_diff_below_the_arguments_and_leaves_long_texts_to_it() -> None:
+    asked = question({"path": "a.txt", "text": "new\n" * 20}, pattern={"path": "a.txt"})
+    changes = Changes((DiffLine("@", "from line 1"), DiffLine("-", "o\u202eld"), DiffLine("+", "new")), 7)
+
+    lines = card(with_changes(asked, changes), tool())
+
+    assert lines[1:8] == [
+        '  │ path = "a.txt"',
+        "  │ text = 80 characters: see the diff",
+        "  │   @ from line 1",
+        "  │   - o<U+202E>ld",
+        "  │   + new",
+        "  │   … 7 more lines",
+        "  │ why: it is guarded",
+    ]
+    assert "  │   new" in card(with_changes(asked, changes), tool(), whole=True)
+
+
+def test_added_lines_are_green_and_removed_lines_are_red() -> None:
+    console = Console(file=io.StringIO(), width=80, color_system="standard", force_terminal=True)
+    changes = Changes((DiffLine("-", "old"), DiffLine("+", "new")))
+
+    print_approval(console, with_changes(question({}), changes), tool())
+
+    assert isinstance(console.file, io.StringIO)
+    assert "\x1b[31m- old" in console.file.getvalue()
+    assert "\x1b[32m+ new" in console.file.getvalue()
 
 
 @pytest.mark.parametrize(

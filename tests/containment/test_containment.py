@@ -6,7 +6,8 @@ import pytest
 
 from sestet.core.label import CLEAN, Label
 from sestet.runtime.approval import GO, Clearance, Gatekeeper
-from sestet.runtime.turn import AgentRun, ToolStep
+from sestet.runtime.tool_step import ToolStep
+from sestet.runtime.turn import AgentRun
 from tests.containment import later, local, no_target, private, standing, ways_in, words
 from tests.containment.case import Case, Control
 from tests.containment.world import world_of

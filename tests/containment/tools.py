@@ -193,7 +193,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         return folder / path.removeprefix("~").lstrip("/")
 
     @sestet.tool(risk="safe", reads=(), effect="local", targets=("path",), recovery="unsafe")
-    async def fs_write(path: str, text: str) -> str:
+    async def fs_put(path: str, text: str) -> str:
         """Write a file."""
         place(path).parent.mkdir(parents=True, exist_ok=True)
         place(path).write_text(text, encoding="utf-8")
@@ -206,7 +206,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         return "replaced"
 
     @sestet.tool(risk="safe", reads=(), effect="local", targets=("path",), recovery="unsafe")
-    async def fs_delete(path: str) -> str:
+    async def fs_drop(path: str) -> str:
         """Delete a file, or a folder with all that it holds."""
         found = place(path)
         shutil.rmtree(found) if found.is_dir() else found.unlink(missing_ok=True)
@@ -219,7 +219,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         return (await child.communicate())[0].decode()
 
     @sestet.tool(risk="safe", reads=(), effect="local", targets=("command",), recovery="unsafe")
-    async def exec_run(command: str) -> str:
+    async def exec_line(command: str) -> str:
         """Run a command."""
         await run(command)
         return "done"
@@ -236,7 +236,7 @@ def _local_tools(folder: Path) -> list[sestet.Tool]:
         await asyncio.Event().wait()
         return "over"
 
-    return [fs_write, fs_replace, fs_delete, exec_run, exec_shell, exec_wait]
+    return [fs_put, fs_replace, fs_drop, exec_line, exec_shell, exec_wait]
 
 
 def _payment_tool(folder: Path) -> sestet.Tool:

@@ -12,6 +12,7 @@ from sestet.core.event import (
     Event,
     ModelCalled,
     ToolCalled,
+    ToolFinished,
     TurnFinished,
 )
 from tests.agents.test_tool_examples import filled
@@ -30,6 +31,15 @@ def calls(events: list[Event]) -> list[tuple[str, dict[str, object]]]:
     """The calls that were made or wait for approval."""
     made = (event for event in events if isinstance(event, ToolCalled | ApprovalRequested))
     return [(event.call.name, dict(event.call.arguments)) for event in made]
+
+
+def reached(events: list[Event]) -> list[str]:
+    """The tools that got a call with fitting arguments, even if it could not work."""
+    return [
+        event.call.name
+        for event in events
+        if isinstance(event, ApprovalRequested) or (isinstance(event, ToolFinished) and not event.mistake)
+    ]
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +245,7 @@ async def test_it_says_in_one_line_that_it_has_no_answer_and_what_has(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "agent", "said"),
     [
-        ("delete README.md", "operator", "No tool of the operator here can delete anything."),
+        ("upload README.md", "operator", "No tool of the operator here can upload anything."),
         ("search the web for thyme", "librarian", "can do that (“search the web”)"),
     ],
 )
@@ -277,4 +287,4 @@ async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> 
             for number, example in enumerate(tool.examples):
                 request, _ = filled(tool, example)
                 events = await say(app, request, session_id=f"{tool.name}-{number}")
-                assert [name for name, _ in calls(events)] == [tool.name], example
+                assert reached(events) == [tool.name], example

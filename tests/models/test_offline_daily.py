@@ -92,6 +92,7 @@ async def last_answer(home: Path, *said: str) -> str:
         (["read notes.md", "read it again"], "call Anna", "does not exist"),
         (["I like tea", "undo that"], "Forgotten: I like tea", "cannot"),
         (["list the files here", "undo that"], "nothing to undo", "Forgotten"),
+        (["write hello to new.txt", "undo that"], "Undone: deleted new.txt.", "Forgotten"),
     ],
 )
 async def test_what_once_embarrassed_does_not_come_back(
@@ -164,6 +165,15 @@ async def test_a_question_is_answered_by_facts_about_its_subject_alone(
 )
 async def test_a_message_may_refer_to_earlier_ones(tmp_path: Path, said: list[str], expected: str) -> None:
     assert expected in await last_answer(tmp_path, *said)
+
+
+async def test_what_a_command_did_cannot_be_undone(tmp_path: Path) -> None:
+    home = tmp_path / "beside the workspace"
+
+    answer = await last_answer(home, "write hello to new.txt", "run touch other.txt", "undo that")
+
+    assert answer.startswith("I cannot undo that")
+    assert {"new.txt", "other.txt"} <= {file.name for file in Path.cwd().iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,13 @@ def found(agent: str, request: str, *, foreseen: bool = False) -> tuple[str, dic
         ("operator", "what is inside the invoices directory", "fs_list", {"path": "invoices"}),
         ("operator", "search the *.md files for tea", "fs_search", {"text": "tea", "glob": "*.md"}),
         ("operator", 'search the files for "green tea"', "fs_search", {"text": "green tea"}),
+        ("operator", "please delete notes.txt", "fs_delete", {"path": "notes.txt"}),
+        (
+            "operator",
+            "write three lines to todo.txt",
+            "fs_write",
+            {"text": "three lines", "path": "todo.txt"},
+        ),
         (
             "chronicler",
             "I'm a vegetarian, keep that in mind",
@@ -81,9 +88,9 @@ def test_a_request_in_other_words_finds_its_tool_and_fills_it(
 @pytest.mark.parametrize(
     ("agent", "request_text"),
     [
-        ("operator", "delete notes.txt"),
+        ("operator", "upload notes.txt"),
         ("operator", "rename the folder docs"),
-        ("operator", "write three lines to todo.txt"),
+        ("operator", "upload three lines to todo.txt"),
         ("chronicler", "encrypt my diary"),
         ("chronicler", "write a poem about the sea"),
         ("chronicler", "write me an email to my boss"),

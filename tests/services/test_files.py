@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.core.errors import ToolError
-from sestet.services.files import DirectoryEntry, Excerpt, FileLimits, Files, Listing, Match, human_size
+from sestet.services.file_search import FileLimits, Match
+from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, human_size
 
 
 def test_a_listing_has_directories_first_and_each_part_in_order(tmp_path: Path) -> None:

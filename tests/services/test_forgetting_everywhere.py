@@ -19,12 +19,14 @@ from sestet.core.event import (
 from sestet.core.label import Label, Origin
 from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
+from sestet.core.preview import Changes, DiffLine
 from sestet.core.tool import Effect
 from sestet.services.forgetting import Forgetting
 from sestet.storage.approvals import ApprovalStore, Basis
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore, StoredChunk
 from sestet.storage.extractions import ExtractionStore, Fact
+from sestet.storage.file_changes import ChangedFileRow, FileChangeStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal
 from sestet.storage.knowledge import KnowledgeStore
@@ -54,6 +56,7 @@ VALUES: Mapping[object, object] = {
     tuple[ToolCall, ...]: (ToolCall("some_tool", {"to": FACT}, "c2"),),
     Effect | None: "local",
     Effects | None: Effects((FACT,), (FACT,), (FACT,), (FACT,), (FACT,)),
+    Changes | None: Changes((DiffLine("+", FACT), DiffLine("-", f"so {FACT}")), 1, "basis"),
     tuple[Claim, ...]: ("changed",),
     tuple[Found, ...]: (Found(FACT, f"about {FACT}"),),
     tuple[DollarLimit, ...]: ("limits.dollars",),
@@ -92,6 +95,7 @@ def fill(database: Database) -> None:
     graph.add(FACT, FACT, f"the thing that {FACT}", other)
     fill_proposals(ExtractionStore(database, graph))
     ask(database)
+    change_files(database)
     chunk = StoredChunk(f"About {FACT}", f"Somebody wrote that {FACT}", "/notes.txt")
     DocumentStore(database).replace("/notes.txt", "text", 1, "d", [chunk])
     ObservationProgress(database, Journal(database)).log("observe", "rules", 0, Usage(), f"no {FACT}")
@@ -120,10 +124,21 @@ def ask(database: Database) -> None:
     call = ToolCall("mail_send", {"to": FACT}, "c1")
     stamp = Stamp("s5", turn_id, 2, "operator", "d1", 1.0)
     approvals.ask(
-        ApprovalRequested(stamp, "q1", call, f"it sends {FACT}", (FACT,), 9e12),
+        ApprovalRequested(
+            stamp, "q1", call, f"it sends {FACT}", (FACT,), 9e12, Changes((DiffLine("+", FACT),))
+        ),
         Basis({"to": FACT}, "risk", untrusted=False, private=False),
     )
     approvals.decide("q1", "approve", "always")
+
+
+def change_files(database: Database) -> None:
+    """Changes of three turns: one keeps the words, one has them in a name, one only tells them."""
+    store = FileChangeStore(database)
+    kept = store.kept.put(f"A note: {FACT}\n".encode())
+    for turn_id, path, digest in (("t1", "note.txt", kept), ("t2", f"{FACT}.txt", ""), ("t3", "a.txt", "")):
+        file = ChangedFileRow("/home/me", path, b"{}", b"{}", digest)
+        store.record("s2", turn_id, "d1c1", f"Wrote {FACT}.", [file], is_move=False)
 
 
 def text_columns(database: Database) -> list[tuple[str, str]]:
@@ -140,7 +155,8 @@ def text_columns(database: Database) -> list[tuple[str, str]]:
 
 
 def files_with(directory: Path, text: str) -> list[str]:
-    return [path.name for path in sorted(directory.iterdir()) if text.encode() in path.read_bytes().lower()]
+    files = sorted(path for path in directory.rglob("*") if path.is_file())
+    return [path.name for path in files if text.encode() in path.read_bytes().lower()]
 
 
 def test_words_in_every_text_column_leave_no_byte_in_any_file(database: Database, tmp_path: Path) -> None:
@@ -172,6 +188,11 @@ def check_readable(database: Database) -> None:
     assert keys == {"[forgotten]", "[forgotten] 2", "[forgotten]."}
     assert GraphStore(database).latest(9) == []
     assert ApprovalStore(database, journal).grants() == []
+    store = FileChangeStore(database)
+    assert [[change.result for change in store.changes(row.id)] for row in store.sets()] == [
+        ["Wrote [forgotten]."]
+    ]
+    assert not store.kept.all()
     # A hash of the arguments would let anybody check a guess.
     assert database.execute("SELECT digest FROM approvals") == [("",)]
     assert database.execute("SELECT text FROM passages WHERE collection = 'documents'") == [

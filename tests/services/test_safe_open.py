@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.core.errors import ToolError
-from sestet.services.files import Excerpt, FileLimits, Files, Listing
+from sestet.services.file_search import FileLimits
+from sestet.services.files import Excerpt, Files, Listing
 
 T = TypeVar("T")
 

@@ -24,7 +24,8 @@ def backup(
     """Copy everything that Sestet has stored into one file, also while it runs.
 
     The copy is checked. It holds conversations, memory, knowledge, documents, the graph, approvals and
-    costs, not encrypted. Settings, keys, plug-ins, accepted folders and fetched models are not in it.
+    costs, not encrypted. Settings, keys, plug-ins, accepted folders, fetched models and the contents that
+    undo keeps are not in it.
     """
     with stoppable("Stopped. No backup was written."), open_copy_bar("copying", hidden=as_json) as watch:
         contents = back_up(data_directory(), file, replace=force, watch=watch)

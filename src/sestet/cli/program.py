@@ -34,6 +34,7 @@ COMMANDS = {
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
+    "undo": Entry("undo", "Put the files back as they were before the last turn that changed some."),
     "docs": Entry("docs", "List the pages of the documentation, or show one."),
     "sessions": Entry("sessions", "List the conversations; show, search, rename, export and delete them."),
     "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),

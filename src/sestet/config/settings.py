@@ -159,12 +159,12 @@ class PolicySettings(_Section):
 
 
 class WorkspaceSettings(_Section):
-    """Where Sestet works for you."""
+    """Where agents work."""
 
     roots: Annotated[
         tuple[str, ...],
-        "Directories in which commands may change files; empty: the working directory. "
-        "Commands see no other place of yours",
+        "Directories whose files agents and their commands may read and change; a relative path starts at "
+        "the first; empty: the working directory. Commands see no other place of yours",
     ] = ()
 
 

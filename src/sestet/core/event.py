@@ -10,6 +10,7 @@ from sestet.core.errors import FailureKind
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
+from sestet.core.preview import Changes
 from sestet.core.record import Record
 from sestet.core.tool import Effect, Recovery
 
@@ -190,6 +191,8 @@ class ToolCalled(_Stamped):
     targets: tuple[str, ...] = ()
     #: What can be done when no result follows.
     recovery: Recovery = "unsafe"
+    #: What the call changes, as far as its tool can tell before; None also if a question showed it.
+    changes: Changes | None = None
 
 
 class OutputStreamed(_Stamped):
@@ -229,6 +232,8 @@ class ApprovalRequested(_Stamped):
     reason: str
     sources: tuple[str, ...]
     expires_at: float
+    #: What the call would change, as far as its tool can tell before.
+    changes: Changes | None = None
 
 
 class ApprovalDecided(_Stamped):

@@ -6,6 +6,7 @@ The rest of Sestet imports from here what it needs of msgspec.
 from typing import dataclass_transform
 
 from msgspec import Struct, ValidationError, convert, field
+from msgspec import to_builtins as as_builtins
 from msgspec.json import Encoder
 from msgspec.structs import asdict as as_dict
 from msgspec.structs import fields, force_setattr, replace
@@ -13,6 +14,7 @@ from msgspec.structs import fields, force_setattr, replace
 __all__ = [
     "Record",
     "ValidationError",
+    "as_builtins",
     "as_dict",
     "convert",
     "field",

@@ -11,6 +11,7 @@ from typing import (
     Literal,
     TypeAlias,
     TypedDict,
+    TypeVar,
     Unpack,
     cast,
     get_args,
@@ -20,6 +21,7 @@ from typing import (
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
+from sestet.core.preview import Changes
 from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
@@ -38,6 +40,7 @@ Reads: TypeAlias = Literal["untrusted", "private"]
 Effect: TypeAlias = Literal["none", "store", "local", "external", "money"]
 Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 
+_Result = TypeVar("_Result")
 #: A fixed result may carry as much as one 64-bit number.
 _MOST_BITS = 64
 _BITS_OF_A_FRACTION = 53
@@ -46,6 +49,15 @@ SLOT = re.compile(r"\{(\w+)\}")
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
 
 ToolFunction: TypeAlias = Callable[..., Awaitable["JsonValue | Labelled | Findings"]]
+PreviewFunction: TypeAlias = Callable[..., Awaitable["Preview"]]
+
+
+class Preview(Record):
+    """What one call would do: its own risk and caution in place of the tool's, and what it would change."""
+
+    risk: Risk
+    caution: str = ""
+    changes: Changes = Changes()
 
 
 class Tool(Record):
@@ -73,6 +85,8 @@ class Tool(Record):
     calls_per_turn: int | None = None
     #: Called after a crash with the arguments of the call, to find its result; None: the call did nothing.
     probe: ToolFunction | None = None
+    #: Called with the arguments before the gate decides. It changes nothing, and tells the risk of this call.
+    preview: PreviewFunction | None = None
     #: The schema of a result that cannot carry text: a flag, a bounded number, a choice from a list.
     fixed_result: JsonObject | None = None
     #: Declares one call by its arguments, where calls differ: ``ls`` and ``rm -r`` are both commands.
@@ -102,6 +116,7 @@ class Tool(Record):
             self,
             function=_bound(self.function, given, wants_info),
             probe=_bound(self.probe, given, wants_info),
+            preview=_bound(self.preview, given, wants_info),
             rules=partial(self.rules, *given) if self.rules and given else self.rules,
             needs=(CallInfo,) if wants_info else (),
         )
@@ -115,7 +130,7 @@ class Tool(Record):
         except Exception as error:
             # Rules that fail must not make a call harmless.
             caution = f"the rules of the tool failed: {type(error).__name__}"
-            return replace(self, risk="dangerous", caution=caution)
+            return replace(self, risk="dangerous", caution=caution, preview=None)
 
 
 class CallRules(Record):
@@ -167,6 +182,8 @@ class CallInfo(Record):
     label: Label
     #: The person's message of this turn; empty if they did not write it.
     words: str = ""
+    #: The mark that the preview of this call found; empty without a preview.
+    basis: str = ""
     #: Shows a piece of the result to the person while the tool is still running.
     report: Callable[[str], None] = lambda _: None
 
@@ -181,15 +198,17 @@ class CallInfo(Record):
         return Origin(self.session_id, self.turn_id, self.label)
 
 
-def _bound(function: ToolFunction | None, given: tuple[object, ...], wants_info: bool) -> ToolFunction | None:
+def _bound(
+    function: Callable[..., _Result] | None, given: tuple[object, ...], wants_info: bool
+) -> Callable[..., _Result] | None:
     if function is None or not given:
         return function
     return partial(_with_call_info, function, given) if wants_info else partial(function, *given)
 
 
 def _with_call_info(
-    function: ToolFunction, given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
-) -> Awaitable["JsonValue | Labelled | Findings"]:
+    function: Callable[..., _Result], given: tuple[object, ...], call: CallInfo, /, **arguments: JsonValue
+) -> _Result:
     return function(call, *given, **arguments)
 
 
@@ -207,6 +226,7 @@ class Declared(TypedDict, total=False):
     timeout: float
     calls_per_turn: int | None
     probe: ToolFunction | None
+    preview: PreviewFunction | None
     fixed_result: JsonObject | None
     rules: "Callable[..., CallRules] | None"
 
@@ -255,14 +275,20 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
         raise DefinitionError(f"tool '{name}': CallInfo must be its first parameter")
     parameters = object_schema(properties, required)
     made = Tool(name, description, parameters, function, tuple(needs), **declared)
-    if made.probe is not None:
-        _require_same_parameters(name, function, made.probe)
+    for what, other in (("probe", made.probe), ("preview", made.preview)):
+        if other is not None:
+            _require_same_parameters(name, function, what, other)
     # Most arguments are scalars. This runs at every start, so only the others are looked at closely.
     composed = (
         name for name, schema in properties.items() if schema.get("type") in (None, "array", "object")
     )
     if any(is_converted(hints[name]) for name in composed):
-        made = replace(made, function=_converting(function, hints), probe=_converting(made.probe, hints))
+        made = replace(
+            made,
+            function=_converting(function, hints),
+            probe=_converting(made.probe, hints),
+            preview=_converting(made.preview, hints),
+        )
     return made
 
 
@@ -311,30 +337,45 @@ def _method(argument: str) -> str:
     return "; to use a method, make the tool from an object: tool(thing.method)"
 
 
-def _require_same_parameters(name: str, function: ToolFunction, probe: ToolFunction) -> None:
-    if not inspect.iscoroutinefunction(probe):
-        raise DefinitionError(f"tool '{name}': its probe must be an 'async def' function")
-    asked, given = (
-        [(is_injected or argument, is_injected) for argument, is_injected, _ in _parameters(name, each)]
-        for each in (probe, function)
-    )
-    if asked != given:
-        raise DefinitionError(f"tool '{name}': its probe must have the parameters of the tool")
+def _require_same_parameters(
+    name: str, function: ToolFunction, what: str, other: Callable[..., object]
+) -> None:
+    """The other function has the parameters of the tool; ``**arguments`` may stand for the model's."""
+    if not inspect.iscoroutinefunction(other):
+        raise DefinitionError(f"tool '{name}': its {what} must be an 'async def' function")
+    kinds = [found.kind for found in inspect.signature(other).parameters.values()]
+    if kinds[-1:] == [inspect.Parameter.VAR_KEYWORD]:
+        injected = [True for _, is_injected, _ in _parameters(name, function) if is_injected]
+        same = [kind is inspect.Parameter.POSITIONAL_ONLY for kind in kinds[:-1]] == injected
+    else:
+        asked, given = (
+            [(is_injected or argument, is_injected) for argument, is_injected, _ in _parameters(name, each)]
+            for each in (other, function)
+        )
+        same = asked == given
+    if not same:
+        raise DefinitionError(f"tool '{name}': its {what} must have the parameters of the tool")
 
 
-def _converting(function: ToolFunction | None, hints: Mapping[str, object]) -> ToolFunction | None:
+def _converting(
+    function: Callable[..., Awaitable[_Result]] | None, hints: Mapping[str, object]
+) -> Callable[..., Awaitable[_Result]] | None:
     return partial(_call_converted, function, hints) if function else None
 
 
 async def _call_converted(
-    function: ToolFunction, hints: Mapping[str, object], /, *services: object, **arguments: JsonValue
-) -> "JsonValue | Labelled | Findings":
+    function: Callable[..., Awaitable[_Result]],
+    hints: Mapping[str, object],
+    /,
+    *services: object,
+    **arguments: JsonValue,
+) -> _Result:
     """Call the function with what its hints name, such as dataclasses, in place of JSON values."""
     converted = {name: convert(value, hints[name]) for name, value in arguments.items()}
     return await function(*services, **converted)
 
 
-def _parameters(name: str, function: ToolFunction) -> Iterator[tuple[str, bool, object]]:
+def _parameters(name: str, function: Callable[..., object]) -> Iterator[tuple[str, bool, object]]:
     """The name of each parameter, whether it stands before the ``/``, and its default."""
     for found in inspect.signature(function).parameters.values():
         if found.kind in (found.VAR_POSITIONAL, found.VAR_KEYWORD):

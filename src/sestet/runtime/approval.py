@@ -10,7 +10,7 @@ from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
-from sestet.runtime.turn import ToolStep
+from sestet.runtime.tool_step import ToolStep
 from sestet.storage.approvals import ApprovalStore, Basis, Question
 
 
@@ -65,7 +65,7 @@ class Gatekeeper(Record):
         return Clearance("wait")
 
     def _judge(self, step: ToolStep) -> Verdict:
-        run, tool, call = step
+        run, tool, call = step.run, step.tool, step.call
         label = run.label
         # The person's words matter only for an effect, and only if something else has been read.
         needs_words = tool.effect in ("local", "external", "money") and (label.untrusted or label.private)
@@ -77,12 +77,12 @@ class Gatekeeper(Record):
         return is_allowed(tool, target, self.policy)
 
     async def _ask(self, step: ToolStep, verdict: Verdict) -> Clearance:
-        (run, _, call), turn = step, step.run.turn
+        run, call, turn = step.run, step.call, step.run.turn
         if not turn.can_ask:
             return refusal("nobody_to_ask", tool=call.name, reason=verdict.reason)
         basis = self._basis(step, verdict)
         expires_at = time.time() + self.patience
-        facts = (f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at)
+        facts = (f"{turn.id}-{call.id}", call, verdict.reason, verdict.sources, expires_at, step.changes)
         await turn.record_with(
             lambda: ApprovalRequested(run.stamp(), *facts), lambda event: self.approvals.ask(event, basis)
         )
@@ -112,7 +112,7 @@ class Gatekeeper(Record):
         return approved or self._is_granted(step, verdict)
 
     def _is_granted(self, step: ToolStep, verdict: Verdict) -> bool:
-        run, tool, call = step
+        run, tool, call = step.run, step.tool, step.call
         if asks_every_time(tool, run.agent.name, self.policy):
             return False
         basis = self._basis(step, verdict)
@@ -126,11 +126,12 @@ class Gatekeeper(Record):
 
     async def start(self, step: ToolStep, clearance: Clearance) -> bool:
         """Write the intent and use up its approval; False when the approval is not for this call."""
-        (run, tool, call), turn = step, step.run.turn
+        run, tool, call, turn = step.run, step.tool, step.call, step.run.turn
         targets = () if tool.effect == "none" else shown_targets(tool, call.arguments)
+        changes = None if call.id in turn.replay.questions else step.changes
 
         def make() -> ToolCalled:
-            return ToolCalled(run.stamp(), call, tool.effect, targets, tool.recovery)
+            return ToolCalled(run.stamp(), call, tool.effect, targets, tool.recovery, changes)
 
         if clearance.approval_id:
             use = self.approvals.overtake if clearance.overtakes else self.approvals.use

@@ -14,7 +14,8 @@ from sestet.runtime.approval import Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
-from sestet.runtime.turn import AgentRun, Outcome, ToolStep
+from sestet.runtime.tool_step import ToolStep
+from sestet.runtime.turn import AgentRun, Outcome
 
 REJECT_TOOL = Tool(
     REJECT_TASK,

@@ -12,14 +12,15 @@ from sestet.core.errors import BusyError, InDoubtError, ToolError, told
 from sestet.core.event import ToolFinished
 from sestet.core.label import CLEAN, Findings, Label, Labelled, error_label
 from sestet.core.message import Found, ToolCall, ToolMessage, whole
-from sestet.core.record import as_dict, convert
+from sestet.core.record import as_dict, convert, replace
 from sestet.core.schema import JsonValue, find_problems
-from sestet.core.tool import CallInfo, Tool, ToolFunction
+from sestet.core.tool import CallInfo, Preview, Tool, ToolFunction
 from sestet.core.words import duration
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.tool_output import OutputStream
-from sestet.runtime.turn import AgentRun, ToolStep, is_stopped_by
+from sestet.runtime.tool_step import ToolStep
+from sestet.runtime.turn import AgentRun, is_stopped_by
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait
 
@@ -72,6 +73,7 @@ class ToolCalls:
             self._recover_after_crash,
             _check_arguments,
             _limit_calls,
+            _look_ahead,
             self._ask_for_approval,
         )
         self._answer = _compose(checks, _run_tool)
@@ -88,7 +90,7 @@ class ToolCalls:
 
     async def _recover_after_crash(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """The process died between intent and result: the tool declares what can be done then."""
-        (run, tool, call), turn = step, step.run.turn
+        run, tool, call, turn = step.run, step.tool, step.call, step.run.turn
         intent = turn.replay.intents.get(call.id)
         if intent is None:
             return await proceed(step)
@@ -105,16 +107,17 @@ class ToolCalls:
 
     async def _repeat(self, step: ToolStep) -> ToolResult | None:
         """Run the call again if its tool allows that; None: it is in doubt."""
-        tool, may_repeat = step.tool, self._gatekeeper.may_repeat(step)
-        if tool.recovery in ("pure", "keyed") and may_repeat:
-            return await _run_tool(step)
+        tool = step.tool
+        if tool.recovery == "unsafe":
+            return None
         if tool.recovery == "probe" and tool.probe is not None:
             found = await _run_function(step, tool.probe)
-            if found.outcome == "ok" and found.is_none and may_repeat:
-                return await _run_tool(step)
-            if found.outcome == "ok" and not found.is_none:
-                return found
-        return None
+            if found.outcome != "ok" or not found.is_none:
+                return found if found.outcome == "ok" else None
+        looked = await _previewed(step)
+        if isinstance(looked, ToolResult):
+            return looked
+        return await _run_tool(looked) if self._gatekeeper.may_repeat(looked) else None
 
     async def _ask_for_approval(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """Policy, standing answers and the person decide; then the intent is written."""
@@ -172,7 +175,7 @@ async def _check_arguments(step: ToolStep, proceed: Answer) -> ToolResult | None
 
 
 def _unusable(step: ToolStep) -> ToolResult | None:
-    run, tool, call = step
+    run, tool, call = step.run, step.tool, step.call
     if tool.function is None:
         names = ", ".join(tool.name for tool in run.agent.tools or () if tool.function) or "none"
         return _refused(refusal("not_yours", tool=call.name, tools=names), mistake=True)
@@ -203,6 +206,34 @@ async def _limit_calls(step: ToolStep, proceed: Answer) -> ToolResult | None:
     return await proceed(step)
 
 
+async def _look_ahead(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    """Find out what the call would change; a call that cannot work ends here, and nobody is asked."""
+    looked = await _previewed(step)
+    return looked if isinstance(looked, ToolResult) else await proceed(looked)
+
+
+async def _previewed(step: ToolStep) -> ToolStep | ToolResult:
+    """The call with what it would change and with its own risk, or the error of its preview."""
+    tool, asked = step.tool, step.run.turn.replay.questions.get(step.call.id)
+    if tool.preview is None:
+        return step
+    if asked is not None:
+        # The person decides about what the question showed.
+        return step._replace(changes=asked.changes)
+    look, found = tool.preview, list[Preview]()
+
+    async def keep(*given: object, **arguments: JsonValue) -> None:
+        found.append(await look(*given, **arguments))
+
+    # A preview changes nothing, so it is never in doubt.
+    result = await _run_function(step._replace(tool=replace(tool, recovery="pure")), keep)
+    if not found:
+        return result
+    preview = found[0]
+    own = replace(tool, risk=preview.risk, caution=preview.caution or tool.caution)
+    return step._replace(tool=own, changes=preview.changes)
+
+
 async def _run_tool(step: ToolStep) -> ToolResult:
     assert step.tool.function is not None  # _check_arguments refuses a tool without one
     return await _run_function(step, step.tool.function)
@@ -210,10 +241,10 @@ async def _run_tool(step: ToolStep) -> ToolResult:
 
 async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     """Run the tool or its probe within its time limit; an exception becomes an error result."""
-    (run, tool, call), turn = step, step.run.turn
-    printed = OutputStream(step)
+    run, tool, call, turn = step.run, step.tool, step.call, step.run.turn
+    basis, printed = step.changes.basis if step.changes else "", OutputStream(step)
     facts = (turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
-    info = CallInfo(*facts, printed.report)
+    info = CallInfo(*facts, basis, printed.report)
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     task = asyncio.current_task()
     try:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from sestet.core.errors import StorageError
 from sestet.core.event import OutputStreamed
 from sestet.core.message import whole
-from sestet.runtime.turn import ToolStep
+from sestet.runtime.tool_step import ToolStep
 
 #: Seconds between two events, and the most characters of one and of all of them.
 _PAUSE = 0.1

@@ -13,10 +13,9 @@ from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
 from sestet.core.event import PIECES, DollarLimit, Event, OutcomeKind, Stamp, ToolCalled
 from sestet.core.label import CLEAN, Label
-from sestet.core.message import Found, Message, ToolCall
+from sestet.core.message import Found, Message
 from sestet.core.model import Usage
 from sestet.core.record import Record, as_dict
-from sestet.core.tool import Tool
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.services.sessions import require_session_name
 from sestet.storage.journal import Journal
@@ -389,11 +388,3 @@ class AgentRun:
         """An id of our own, since servers repeat theirs; a replayed turn gives the same ids."""
         self.calls += 1
         return f"{self.delegation_id or 'd0'}c{self.calls}"
-
-
-class ToolStep(NamedTuple):
-    """One tool call on its way from the model to the tool: every check gets it."""
-
-    run: AgentRun
-    tool: Tool
-    call: ToolCall

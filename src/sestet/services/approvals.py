@@ -3,9 +3,17 @@
 from collections.abc import Sequence
 
 from sestet.core.errors import PersonError
-from sestet.core.record import as_dict
+from sestet.core.record import as_builtins, as_dict
 from sestet.core.schema import JsonObject
-from sestet.storage.approvals import ApprovalStore, Decision, Grant, Question, Scope, sources_of
+from sestet.storage.approvals import (
+    ApprovalStore,
+    Decision,
+    Grant,
+    Question,
+    Scope,
+    changes_of,
+    sources_of,
+)
 from sestet.storage.database import from_json
 from sestet.storage.lock_wait import when_free
 
@@ -15,6 +23,7 @@ __all__ = [
     "Question",
     "Scope",
     "arguments_of",
+    "changes_of",
     "describe_grant",
     "describe_question",
     "pick_question",
@@ -38,6 +47,7 @@ def describe_question(question: Question) -> dict[str, object]:
     described: dict[str, object] = as_dict(question)
     for name in ("arguments", "pattern", "sources"):
         described[name] = from_json(described[name], f"the {name} of a question")
+    described["changes"] = as_builtins(changes_of(question)) if question.changes else None
     return described
 
 

@@ -2,45 +2,32 @@
 
 import os
 import stat
-import time
-from collections.abc import Iterable, Iterator
-from fnmatch import fnmatch
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError
-from sestet.core.record import Record
-from sestet.core.words import duration
+from sestet.core.record import Record, replace
+from sestet.services.file_search import HEAD_BYTES, FileLimits, FileSearch, Matches, allowed
+from sestet.services.local_disk import is_on_local_disks
 from sestet.services.own_files import Inode, OwnFiles
-from sestet.services.safe_open import LIST_FLAGS, MAX_DEPTH, READ_FLAGS, OpenedPath, open_below, quoted
+from sestet.services.safe_open import OpenedPath, open_below, quoted
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
-
-#: Directories with generated files. A search enters them only if its path names them.
-SKIPPED = frozenset({".git", "node_modules", ".venv", "__pycache__"})
+from sestet.services.workspace import Workspace
 
 _MOST_SCANNED = 50_000
-_HEAD_BYTES = 8_192
+#: What is looked at in the event loop: it takes less time than handing it to a thread and back.
+_SMALL_ENTRIES = 100
+_SMALL_BYTES = 65_536
 _PIECE_BYTES = 65_536
-_SEARCHED_BYTES = 2_000_000
-_MATCH_LENGTH = 120
 #: Encodings in which the byte of a line end is also a part of other characters.
 _WIDE = ("utf-16", "utf-32")
 _COPIED_BYTES = 50_000_000
 
 EntryKind: TypeAlias = Literal["directory", "file", "link", "special"]
-
-
-class FileLimits(Record):
-    """Limits on the work and on the returned text of one request."""
-
-    entries: int = 200
-    read_bytes: int = 15_000
-    skipped_bytes: int = 200_000_000
-    matches: int = 100
-    files: int = 20_000
-    seconds: float = 10.0
 
 
 class DirectoryEntry(Record):
@@ -80,68 +67,100 @@ class Excerpt(Record):
     cut: bool
 
 
-class Match(Record):
-    """A place where the text was found; line 0 means the file name."""
-
-    path: str
-    line: int
-    text: str
-
-
-class Matches(Record):
-    path: str
-    found: tuple[Match, ...]
-    #: The limit that ended the search early; empty if the search was complete.
-    limit: str
-    too_large: int
-    unreadable: int
+class _NotSmallError(Exception):
+    """A look at once would hold other work up."""
 
 
 class Files:
-    """Blocking: call it from a thread. Every path is opened below the root with ``safe_open``."""
+    """Blocking: call it from a thread, except what ends in ``at_once``.
+
+    Every path is opened below the root with ``safe_open``.
+    """
 
     def __init__(
         self,
         root: Path,
         limits: FileLimits = FileLimits(),  # noqa: B008 - immutable
         own: OwnFiles = OwnFiles(),  # noqa: B008 - it hides nothing, and keeps nothing
+        more: Sequence[Path] = (),
     ) -> None:
-        """``own``: Sestet's own files, which are neither listed nor read nor searched."""
-        self._root = root.absolute()
+        """``own``: Sestet's own files, which are neither listed nor read nor searched.
+
+        ``more``: further directories, whose files have absolute paths.
+        """
+        self._workspace = Workspace((root, *more), own)
         self._limits = limits
-        self._own = own
 
     def list(self, path: str = ".") -> Listing:
         """The entries of a directory, directories first."""
-        refused = self._own.inodes(self._root)
-        with open_below(self._root, path, refused) as opened:
-            if not opened.is_directory:
-                raise ToolError(f"{quoted(path)} is a file, not a directory")
-            return self._listing(opened, refused)
+        with self._open(path) as (opened, refused):
+            return self._list(path, opened, refused, _MOST_SCANNED)
+
+    def list_at_once(self, path: str = ".") -> Listing | None:
+        """The same for a small directory on a local disk; None: ``list`` it in a thread."""
+        if not self._is_near(path):
+            return None
+        try:
+            with self._open(path) as (opened, refused):
+                return self._list(path, opened, refused, _SMALL_ENTRIES)
+        except _NotSmallError:
+            return None
+
+    def _list(self, path: str, opened: OpenedPath, refused: frozenset[Inode], most: int) -> Listing:
+        if not opened.is_directory:
+            raise ToolError(f"{quoted(path)} is a file, not a directory")
+        return self._listing(opened, refused, most)
 
     def read(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing:
         """Lines of a text file, counted from 1; for a directory its listing."""
-        refused = self._own.inodes(self._root)
-        with open_below(self._root, path, refused) as opened:
+        with self._open(path) as (opened, refused):
             if opened.is_directory:
-                return self._listing(opened, refused)
-            with open(opened.descriptor, "rb", closefd=False) as stream:
-                text = _in_utf8(path, stream, opened.state.st_size)
-                self._skip_lines(opened.path, text.stream, start - 1)
-                return self._excerpt(opened.path, text, start, lines)
+                return self._listing(opened, refused, _MOST_SCANNED)
+            return self._read(path, opened, start, lines)
+
+    def read_at_once(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing | None:
+        """The same for a small file on a local disk; None: ``read`` it in a thread."""
+        if not self._is_near(path):
+            return None
+        try:
+            with self._open(path) as (opened, refused):
+                if opened.is_directory:
+                    return self._listing(opened, refused, _SMALL_ENTRIES)
+                return (
+                    self._read(path, opened, start, lines) if opened.state.st_size <= _SMALL_BYTES else None
+                )
+        except _NotSmallError:
+            return None
+
+    def _is_near(self, path: str) -> bool:
+        return is_on_local_disks(self._workspace.root_of(path).directory)
+
+    def _read(self, path: str, opened: OpenedPath, start: int, lines: int) -> Excerpt:
+        with open(opened.descriptor, "rb", closefd=False) as stream:
+            text = _in_utf8(path, stream, opened.state.st_size)
+            self._skip_lines(opened.path, text.stream, start - 1)
+            return self._excerpt(opened.path, text, start, lines)
 
     def search(self, text: str, path: str = ".", glob: str = "*") -> Matches:
         """Find a text in file names and contents, in any case. Links are not followed."""
         if not text.strip() or "\n" in text:
             raise ToolError("the text to search for must be one line that is not empty")
-        refused = self._own.inodes(self._root)
-        with open_below(self._root, path, refused) as opened:
-            return _Search(text, glob, self._limits, refused).run(opened)
+        with self._open(path) as (opened, refused):
+            return FileSearch(text, glob, self._limits, refused).run(opened)
 
-    def _listing(self, opened: OpenedPath, refused: frozenset[Inode]) -> Listing:
+    @contextmanager
+    def _open(self, path: str) -> Generator[tuple[OpenedPath, frozenset[Inode]]]:
+        root = self._workspace.root_of(path)
+        refused = self._workspace.hidden(root)
+        with open_below(root.directory, path, refused) as opened:
+            yield replace(opened, path=root.shown(opened.path)) if root.prefix else opened, refused
+
+    def _listing(self, opened: OpenedPath, refused: frozenset[Inode], most: int) -> Listing:
         with os.scandir(opened.descriptor) as scan:
-            entries = sorted(_allowed(islice(scan, _MOST_SCANNED), refused), key=_directories_first)
+            entries = sorted(allowed(islice(scan, most), refused), key=_directories_first)
             complete = next(scan, None) is None
+        if not complete and most < _MOST_SCANNED:
+            raise _NotSmallError
         directories = sum(entry.is_dir(follow_symlinks=False) for entry in entries)
         return Listing(
             opened.path,
@@ -192,101 +211,6 @@ class Files:
         return dropped > 0
 
 
-class _LimitHitError(Exception):
-    """The search reached a limit; the text names it."""
-
-
-class _Search:
-    """The state of one search."""
-
-    def __init__(self, text: str, glob: str, limits: FileLimits, refused: frozenset[Inode]) -> None:
-        self._refused = refused
-        self._needle = text.casefold()
-        self._glob = glob.casefold()
-        self._limits = limits
-        self._deadline = time.monotonic() + limits.seconds
-        self._found: list[Match] = []
-        self._seen = self._too_large = self._unreadable = 0
-
-    def run(self, opened: OpenedPath) -> Matches:
-        limit = ""
-        try:
-            if opened.is_directory:
-                prefix = "" if opened.path == "." else f"{opened.path}/"
-                self._search_directory(opened.descriptor, prefix)
-            else:
-                self._search_contents(opened.descriptor, opened.path)
-        except _LimitHitError as hit:
-            limit = str(hit)
-        return Matches(opened.path, tuple(self._found), limit, self._too_large, self._unreadable)
-
-    def _search_directory(self, directory: int, prefix: str) -> None:
-        with os.scandir(directory) as scan:
-            entries = sorted(_allowed(islice(scan, self._limits.files + 1), self._refused), key=_by_name)
-        for entry in entries:
-            self._count_one()
-            is_directory = entry.is_dir(follow_symlinks=False)
-            if is_directory and entry.name in SKIPPED:
-                continue
-            path = prefix + entry.name
-            wanted = fnmatch(entry.name.casefold(), self._glob) or fnmatch(path.casefold(), self._glob)
-            if wanted and self._needle in entry.name.casefold():
-                self._add(Match(path, 0, ""))
-            if is_directory or (wanted and entry.is_file(follow_symlinks=False)):
-                self._open_entry(directory, entry.name, path, is_directory)
-
-    def _open_entry(self, directory: int, name: str, path: str, is_directory: bool) -> None:
-        try:
-            flags = LIST_FLAGS | os.O_NOFOLLOW if is_directory else READ_FLAGS
-            descriptor = os.open(name, flags, dir_fd=directory)
-        except OSError:
-            self._unreadable += 1
-            return
-        try:
-            state = os.fstat(descriptor)
-            if (state.st_dev, state.st_ino) in self._refused:
-                return
-            if not is_directory:
-                self._search_contents(descriptor, path)
-            elif path.count("/") < MAX_DEPTH:
-                self._search_directory(descriptor, f"{path}/")
-            else:
-                self._unreadable += 1
-        finally:
-            os.close(descriptor)
-
-    def _search_contents(self, descriptor: int, path: str) -> None:
-        state = os.fstat(descriptor)
-        if not stat.S_ISREG(state.st_mode):
-            return
-        if state.st_size > _SEARCHED_BYTES:
-            self._too_large += 1
-            return
-        with open(descriptor, "rb", closefd=False) as stream:
-            data = stream.read(_SEARCHED_BYTES)
-        if is_binary(data[:_HEAD_BYTES]):
-            return
-        text = decode_text(data)
-        # Most files have no match: one check of the whole text is far cheaper than one for each line.
-        if self._needle not in text.casefold():
-            return
-        for number, line in enumerate(text.split("\n"), 1):
-            if (position := line.casefold().find(self._needle)) >= 0:
-                self._add(Match(path, number, _around(line, position)))
-
-    def _add(self, match: Match) -> None:
-        if len(self._found) == self._limits.matches:
-            raise _LimitHitError(f"{self._limits.matches} matches")
-        self._found.append(match)
-
-    def _count_one(self) -> None:
-        self._seen += 1
-        if self._seen > self._limits.files:
-            raise _LimitHitError(f"{self._limits.files:,} files")
-        if time.monotonic() >= self._deadline:
-            raise _LimitHitError(duration(self._limits.seconds))
-
-
 class _Text(NamedTuple):
     """A text file in which a line ends with the byte of a line end."""
 
@@ -296,7 +220,7 @@ class _Text(NamedTuple):
 
 def _in_utf8(path: str, stream: BinaryIO, size: int) -> _Text:
     """The file itself, or a copy of it in UTF-8 if its characters have several bytes each."""
-    head = stream.read(_HEAD_BYTES)
+    head = stream.read(HEAD_BYTES)
     stream.seek(0)
     if is_binary(head):
         raise ToolError(f"{quoted(path)} is not a text file: it holds {human_size(size)} of binary data")
@@ -325,24 +249,6 @@ def _directories_first(entry: "os.DirEntry[str]") -> tuple[bool, str, str]:
     return not entry.is_dir(follow_symlinks=False), entry.name.casefold(), entry.name
 
 
-def _allowed(
-    entries: "Iterable[os.DirEntry[str]]", refused: frozenset[Inode]
-) -> "Iterator[os.DirEntry[str]]":
-    """The entries that are not refused. A link is resolved and checked when it is opened."""
-    numbers = {number for _, number in refused}
-    for entry in entries:
-        # Most numbers differ, and only a look at the file tells its device.
-        if entry.inode() in numbers:
-            state = entry.stat(follow_symlinks=False)
-            if (state.st_dev, state.st_ino) in refused:
-                continue
-        yield entry
-
-
-def _by_name(entry: "os.DirEntry[str]") -> str:
-    return entry.name
-
-
 def _entry(directory: int, entry: "os.DirEntry[str]") -> DirectoryEntry:
     if entry.is_dir(follow_symlinks=False):
         return DirectoryEntry(entry.name, "directory")
@@ -362,10 +268,3 @@ def _count_lines(stream: BinaryIO) -> int:
         piece = following
         lines += piece.count(b"\n")
     return lines + (not piece.endswith(b"\n"))
-
-
-def _around(line: str, position: int) -> str:
-    """The line, or the part of a long line around the match."""
-    first = max(0, position - _MATCH_LENGTH // 3) if len(line) > _MATCH_LENGTH else 0
-    shown = line[first : first + _MATCH_LENGTH].strip()
-    return f"{'…' if first else ''}{shown}{'…' if first + _MATCH_LENGTH < len(line) else ''}"

@@ -8,6 +8,7 @@ from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
 from sestet.storage.event_redaction import EventRedaction
+from sestet.storage.file_changes import FileChangeStore
 from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.forgotten_words import ForgottenWords
@@ -56,6 +57,7 @@ class Forgetting:
         self._rows = RowRedaction(database)
         self._turns = ForgottenTurns(database, self._journal)
         self._forgettings = Forgettings(database)
+        self._changes = FileChangeStore(database)
 
     def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
         """Remove a memory and everything based on it, in one transaction.
@@ -78,6 +80,7 @@ class Forgetting:
         self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
     ) -> ForgottenMemory:
         words, turns = ForgottenWords(text), self._turns_of(item) if item else []
+        kept: list[str] = []
         with self._database.transaction(sync=True):
             self._forgettings.add()
             # A turn that is observed later would bring the words back.
@@ -88,11 +91,13 @@ class Forgetting:
                 self.remove(other)
             if everywhere:
                 self._rows.blank_words(words)
+                kept = self._changes.delete_rows(self._changes.ids_with(touched, words.are_in))
             shown = self._redaction.blank_recalled(frozenset(gone))
             self._turns.never_observe((unwanted | shown) - {""})
             # Without ``everywhere`` a later turn may still read the conversation.
             held = touched | shown if everywhere else touched
             ended = self._turns.end_open(held - {asked_in}, later=everywhere)
+        self._changes.kept.remove(kept)
         return ForgottenMemory(
             item,
             (*(name for name in gone if item is None or name != item.id), *saved),

@@ -1,4 +1,4 @@
-"""Sestet's own files: its settings and its data. No tool and no document reader shows them to a model.
+"""Sestet's own files: its settings and its data. No tool shows them to a model, and no tool changes them.
 
 Files are compared by device and inode, so another name, a hard link or a symbolic link changes nothing.
 """
@@ -14,24 +14,58 @@ from typing import TypeAlias
 from sestet.config.load import config_directory, data_directory
 from sestet.config.trust import SETTINGS_FILE, STORE
 from sestet.core.errors import ConfigError
+from sestet.core.record import Record
 from sestet.storage.copying import COPY_NAMES
 from sestet.storage.database import FILE_NAME
+from sestet.storage.kept_files import DIRECTORY as KEPT_FILES
 
 #: Device and number of a file.
 Inode: TypeAlias = tuple[int, int]
 
 #: The names of our files in the data directory, for a person who works in that directory.
-_DATA_NAMES = ("sestet.*", STORE, "plugins.json", "history", "setup-offered", "models", *COPY_NAMES)
+_DATA_NAMES = (
+    "sestet.*",
+    STORE,
+    "plugins.json",
+    "history",
+    "setup-offered",
+    "models",
+    KEPT_FILES,
+    *COPY_NAMES,
+)
 #: Nanoseconds after which the file system gives a change another time.
 _SETTLED = 100_000_000
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
 
 
+class Unwritable(Record):
+    """What no tool may change below a root, as it is now."""
+
+    #: Files, and directories with all that is below them.
+    inodes: frozenset[Inode]
+    #: Directories with such a file somewhere below them: they are neither moved nor deleted.
+    above: frozenset[Inode]
+    #: Names in a directory that are free now, and at which Sestet would look.
+    names: frozenset[tuple[Inode, str]]
+    #: Directories in which the person works too: names like those of our files are not free.
+    shared: frozenset[Inode]
+
+    def holds_name(self, directory: Inode, name: str) -> bool:
+        return (directory, name) in self.names or (directory in self.shared and _is_ours(name))
+
+
 class OwnFiles:
     """Directories that hold nothing but Sestet's data, and single files."""
 
-    def __init__(self, directories: Sequence[Path] = (), files: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        directories: Sequence[Path] = (),
+        files: Sequence[Path] = (),
+        read_only: Sequence[Path] = (),
+    ) -> None:
+        """``read_only``: directories that may be read, and in which nothing is changed."""
         self._directories = directories
+        self._read_only = read_only
         self._files = [str(file) for file in files]
         #: A file that is replaced by a new one changes the time of its directory.
         self._watched = sorted({str(place) for place in (*directories, *(file.parent for file in files))})
@@ -50,6 +84,23 @@ class OwnFiles:
             self._found[root] = (changed, found)
         return found
 
+    def unwritable(self, root: Path) -> Unwritable:
+        """What an agent that works below ``root`` must not change."""
+        places = (*self._directories, *self._read_only, *map(Path, self._files))
+        inodes, here = set(self.inodes(root)), root.resolve()
+        for directory in self._read_only:
+            inodes.update(_inode(str(directory)))
+            if here.is_relative_to(directory.resolve()):
+                inodes.update(_inode(str(root)))
+        shared = (place for place in self._directories if here.is_relative_to(place.resolve()))
+        spellings = {path for place in places for path in (place.absolute(), place.resolve())}
+        return Unwritable(
+            frozenset(inodes),
+            frozenset(inode for path in spellings for above in path.parents for inode in _inode(str(above))),
+            frozenset(name for path in spellings for name in _free_name(path)),
+            frozenset(inode for place in shared for inode in _inode(str(place))),
+        )
+
     def _look_up(self, root: Path) -> frozenset[Inode]:
         found = {inode for file in self._files for inode in _inode(file)}
         for directory in self._directories:
@@ -62,18 +113,30 @@ class OwnFiles:
 def own_files(database: Path, settings_file: Path | None = None) -> OwnFiles:
     """The files of the assistant that keeps its data in this database and read these settings."""
     directories = [database.parent] if database.name == FILE_NAME else []
+    plug_ins: list[Path] = []
     settings = [Path.cwd() / SETTINGS_FILE, *([settings_file.absolute()] if settings_file else [])]
     with suppress(ConfigError):  # without a home directory there are no files in it
         directories.append(data_directory().absolute())
         settings.append(config_directory() / SETTINGS_FILE)
+        plug_ins.append(config_directory().absolute())
     data = [database.with_name(database.name + part) for part in _DATABASE_PARTS]
-    return OwnFiles(tuple(directories), (*settings, *data, database.with_suffix(".lock")))
+    kept = [] if directories[:1] == [database.parent] else [database.parent / KEPT_FILES]
+    files = (*settings, *data, database.with_suffix(".lock"))
+    return OwnFiles((*directories, *kept), files, tuple(plug_ins))
 
 
 def _inode(path: str) -> Iterator[Inode]:
     with suppress(OSError):
         state = os.stat(path)
         yield state.st_dev, state.st_ino
+
+
+def _free_name(path: Path) -> Iterator[tuple[Inode, str]]:
+    """The first name on the way to a path that does not exist yet, in its directory; else its own name."""
+    for place in (path, *path.parents):
+        for inode in _inode(str(place.parent)):
+            yield inode, place.name
+            return
 
 
 def _time_of_change(directory: str) -> int:

@@ -12,10 +12,11 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
-from sestet.services.own_files import Inode
+from sestet.services.own_files import Inode, Unwritable
 
 MAX_DEPTH = 100
 _MAX_LINKS = 40
@@ -29,12 +30,23 @@ READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY
 # With O_PATH, a directory can be passed through without the right to list it.
 _PASS_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
 
-_KINDS = {
+#: Which links a walk follows: every one, all but one at the end of the path, or none.
+Links: TypeAlias = Literal["all", "above", "none"]
+
+KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
 }
+
+
+class MissingError(ToolError):
+    """A directory on the way to a path does not exist, so nothing is at the path."""
+
+
+class LinkError(ToolError):
+    """A link is on the way to a path that leads through none."""
 
 
 class OpenedPath(Record):
@@ -47,6 +59,34 @@ class OpenedPath(Record):
     @property
     def is_directory(self) -> bool:
         return stat.S_ISDIR(self.state.st_mode)
+
+
+class Place(Record):
+    """A name in an open directory, where something is or could be."""
+
+    directory: int
+    name: str
+    #: Below the root, after all links that were followed.
+    path: str
+    #: Of the name itself, without following a link; None: nothing is there.
+    state: os.stat_result | None
+
+
+@contextmanager
+def open_place(root: Path, path: str, guard: Unwritable, links: Links) -> Generator[Place, None, None]:
+    """Open the directory that holds a path, to change what is there. Errors become a ToolError.
+
+    ``links``: follow every link, none at the end of the path, or none at all.
+    """
+    walk = _Walk(root, path, guard.inodes)
+    try:
+        yield walk.find_place(guard, links)
+    except OSError as error:
+        raise ToolError(_explain(path, error, "changed")) from error
+    except UnicodeEncodeError as error:
+        raise ToolError(f"{quoted(path)} is not a path") from error
+    finally:
+        walk.close()
 
 
 @contextmanager
@@ -87,7 +127,7 @@ class _Walk:
         self._links = 0
         self._opened: int | None = None
 
-    def open(self) -> OpenedPath:
+    def _start(self) -> None:
         if "\0" in self._path:
             raise ToolError(f"{quoted(self._path)} is not a path")
         try:
@@ -96,6 +136,9 @@ class _Walk:
         except FileNotFoundError as error:
             raise ToolError("the working directory does not exist any more") from error
         self._turn_to(self._path)
+
+    def open(self) -> OpenedPath:
+        self._start()
         while self._ahead:
             name = self._ahead.popleft()
             if name == "..":
@@ -110,6 +153,55 @@ class _Walk:
                 return self._open_file(name, state)
         self._opened = os.open(".", LIST_FLAGS, dir_fd=self._here)
         return OpenedPath(self._opened, "/".join(self._names) or ".", os.fstat(self._opened))
+
+    def find_place(self, guard: Unwritable, links: Links) -> Place:
+        """Walk to the directory that holds the path; the path itself need not exist."""
+        self._start()
+        self._require_allowed(os.fstat(self._here))
+        while self._ahead:
+            name = self._ahead.popleft()
+            if name == "..":
+                self._leave()
+                continue
+            state = self._look_at(name) if self._ahead else self._glance_at(name)
+            if state is None or (stat.S_ISLNK(state.st_mode) and not self._ahead and links != "all"):
+                return self._place(self._here, name, state, guard)
+            if stat.S_ISLNK(state.st_mode):
+                if links == "none":
+                    raise LinkError(f"{quoted(self._path)} leads through a link that was not there before")
+                self._follow(name)
+            elif stat.S_ISDIR(state.st_mode):
+                self._enter(name)
+            elif self._ahead:
+                raise MissingError(f"{quoted('/'.join((*self._names, name)))} is a file, not a directory")
+            else:
+                return self._place(self._here, name, state, guard)
+        if not self._names:
+            raise ToolError(f"{quoted(self._path)} is the workspace itself")
+        return self._place(
+            self._directories[-2], self._names[-1], os.fstat(self._here), guard, self._names[:-1]
+        )
+
+    def _place(
+        self,
+        directory: int,
+        name: str,
+        state: os.stat_result | None,
+        guard: Unwritable,
+        above: list[str] | None = None,
+    ) -> Place:
+        here = os.fstat(directory)
+        if state is not None:
+            self._require_allowed(state)
+        elif guard.holds_name((here.st_dev, here.st_ino), name):
+            raise self._own()
+        return Place(directory, name, "/".join((*(self._names if above is None else above), name)), state)
+
+    def _glance_at(self, name: str) -> os.stat_result | None:
+        try:
+            return os.stat(name, dir_fd=self._here, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
 
     def close(self) -> None:
         for descriptor in self._directories:
@@ -142,7 +234,7 @@ class _Walk:
         try:
             return os.stat(name, dir_fd=self._here, follow_symlinks=False)
         except FileNotFoundError as error:
-            raise ToolError(f"{quoted(self._path)} does not exist{self._nearest(name)}") from error
+            raise MissingError(f"{quoted(self._path)} does not exist{self._nearest(name)}") from error
 
     def _enter(self, name: str) -> None:
         if len(self._names) == MAX_DEPTH:
@@ -177,14 +269,16 @@ class _Walk:
 
     def _require_file(self, state: os.stat_result) -> None:
         if not stat.S_ISREG(state.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(state.st_mode), "something else")
+            kind = KINDS.get(stat.S_IFMT(state.st_mode), "something else")
             raise ToolError(f"{quoted(self._path)} is {kind}, not a file")
 
     def _require_allowed(self, state: os.stat_result) -> None:
         if (state.st_dev, state.st_ino) in self._refused:
-            raise ToolError(
-                f"{quoted(self._path)} belongs to Sestet itself: its settings and data are not shown"
-            )
+            raise self._own()
+
+    def _own(self) -> ToolError:
+        kept = "its settings and data are neither shown nor changed"
+        return ToolError(f"{quoted(self._path)} belongs to Sestet itself: {kept}")
 
     def _outside(self) -> ToolError:
         return ToolError(f"{quoted(self._path)} is outside the working directory")
@@ -209,10 +303,10 @@ def _components(path: str) -> list[str]:
     return [part for part in path.split("/") if part not in ("", ".")]
 
 
-def _explain(path: str, error: OSError) -> str:
+def _explain(path: str, error: OSError, verb: str = "read") -> str:
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
         # The walk resolves links itself, so a link here was created after the check.
         return f"{quoted(path)} changed while it was being opened; try again"
     if isinstance(error, PermissionError):
-        return f"{quoted(path)} may not be read: permission denied"
-    return f"{quoted(path)} cannot be read: {error.strerror}"
+        return f"{quoted(path)} may not be {verb}: permission denied"
+    return f"{quoted(path)} cannot be {verb}: {error.strerror}"

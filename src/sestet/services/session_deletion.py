@@ -10,6 +10,7 @@ from sestet.services.sessions import SessionRow, cited
 from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.event_redaction import EventRedaction
+from sestet.storage.file_changes import FileChangeStore
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.journal import Journal, TurnRow
@@ -31,6 +32,8 @@ class SessionPreview(Record):
     saved: Saved
     #: Calls that were cut off: they may have taken effect, and the journal is the only record of them.
     in_doubt: tuple[str, ...]
+    #: Turns and undos whose changes of files can then no longer be undone.
+    undoable: int = 0
 
 
 class DeletedSession(Record):
@@ -49,15 +52,16 @@ class SessionDeletion:
         self._database = database
         self._journal = Journal(database)
         self._redaction = EventRedaction(database)
+        self._changes = FileChangeStore(database)
 
     def preview(self, session: SessionRow) -> SessionPreview:
         turns = [turn for turn in self._journal.open_turns() if turn.session_id == session.id]
         pending = ApprovalStore(self._database, self._journal).pending()
         questions = [question for question in pending if question.session_id == session.id]
         doubts = tuple(name for turn in turns for name in self._in_doubt(turn))
-        return SessionPreview(
-            len(turns), len(questions), SessionRows(self._database, session.id).saved(), doubts
-        )
+        saved = SessionRows(self._database, session.id).saved()
+        changes = len(self._changes.ids_of_session(session.id))
+        return SessionPreview(len(turns), len(questions), saved, doubts, changes)
 
     async def delete(self, session: SessionRow, *, with_memories: bool) -> DeletedSession:
         """Delete a session in which no turn is running; ``with_memories``: also what it has saved."""
@@ -94,7 +98,9 @@ class SessionDeletion:
             others = shown - set(own)
             turns.never_observe(others)
             ended = turns.end_open(others, later=False)
+            kept = self._changes.delete_rows(self._changes.ids_of_session(session_id))
             rows.delete()
+        self._changes.kept.remove(kept)
         return [*gone, *saved], [f"turn {turn.number} of session '{turn.session_id}'" for turn in ended]
 
     def _in_doubt(self, turn: TurnRow) -> Iterator[str]:

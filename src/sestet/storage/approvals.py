@@ -7,9 +7,10 @@ from typing import Literal, TypeAlias, cast, get_args
 
 from sestet.core.errors import PersonError
 from sestet.core.event import ApprovalRequested, ToolCalled
-from sestet.core.record import Record
+from sestet.core.preview import Changes
+from sestet.core.record import Record, ValidationError, convert, to_json
 from sestet.core.schema import JsonObject
-from sestet.storage.database import Database, from_json
+from sestet.storage.database import Database, damaged, from_json
 from sestet.storage.journal import Journal
 
 Decision: TypeAlias = Literal["approve", "deny"]
@@ -50,6 +51,8 @@ class Question(Record):
     why: str
     untrusted: int
     private: int
+    #: What the call would change, as JSON; empty if its tool cannot tell.
+    changes: str = ""
 
 
 class Grant(Record):
@@ -82,7 +85,8 @@ class ApprovalStore:
     def _insert(self, event: ApprovalRequested, basis: Basis) -> bool:
         stamp, call = event.stamp, event.call
         cursor = self._database.execute(
-            "INSERT INTO approvals VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once', ?, ?, ?)",
+            """INSERT INTO approvals
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?, ?, 'once', ?, ?, ?, ?)""",
             (
                 event.approval_id,
                 stamp.session_id,
@@ -99,6 +103,7 @@ class ApprovalStore:
                 basis.why,
                 basis.untrusted,
                 basis.private,
+                to_json(event.changes).decode() if event.changes else "",
             ),
         )
         return cursor.rowcount == 1
@@ -209,6 +214,16 @@ def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:
     from hashlib import sha256
 
     return sha256(canonical([session_id, tool, arguments]).encode()).hexdigest()
+
+
+def changes_of(question: Question) -> Changes:
+    """What the call would change; nothing if its tool cannot tell."""
+    if not question.changes:
+        return Changes()
+    try:
+        return convert(from_json(question.changes, "the changes of a question"), Changes)
+    except ValidationError as error:
+        raise damaged("the changes of a question cannot be read") from error
 
 
 def sources_of(question: Question) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ WORDLESS = frozenset(
     {
         *("id", "session_id", "turn_id", "delegation_id", "kind", "author", "agent", "tool", "model"),
         *("state", "scope", "category", "collection", "stage", "made_by", "proposed_by", "space"),
-        *("digest", "path", "source", "why"),
+        *("call_id", "digest", "path", "source", "why"),
     }
 )
 #: ``events``: ``EventRedaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
@@ -87,6 +87,7 @@ class RowRedaction:
         if table.name == "approvals":
             # A hash of the words would let anybody check a guess.
             values["digest"] = ""
+            values["changes"] = ""
         assigned = ", ".join(f"{name} = ?" for name in values)
         done = self._database.execute(
             f"UPDATE OR IGNORE {table.name} SET {assigned} WHERE {_equal(table.keys)}",  # noqa: S608 - names of the schema

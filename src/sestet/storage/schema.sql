@@ -82,7 +82,7 @@ CREATE TABLE approvals (
         asked_at REAL NOT NULL,
         expires_at REAL NOT NULL,
         scope TEXT NOT NULL CHECK (scope IN ('once', 'session', 'always'))
-    , why TEXT NOT NULL DEFAULT 'risk', untrusted INTEGER NOT NULL DEFAULT 0, private INTEGER NOT NULL DEFAULT 0) STRICT;
+    , why TEXT NOT NULL DEFAULT 'risk', untrusted INTEGER NOT NULL DEFAULT 0, private INTEGER NOT NULL DEFAULT 0, changes TEXT NOT NULL DEFAULT '') STRICT;
 CREATE INDEX approvals_by_state ON approvals (state, expires_at);
 CREATE TABLE grants (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -461,4 +461,38 @@ CREATE TABLE session_titles (
         session_id TEXT PRIMARY KEY REFERENCES sessions (id) ON DELETE CASCADE,
         title TEXT NOT NULL
     ) STRICT, WITHOUT ROWID;
+CREATE TABLE change_sets (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        undoes INTEGER NOT NULL,
+        undone INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+CREATE INDEX change_sets_by_turn ON change_sets (turn_id);
+CREATE INDEX change_sets_by_session ON change_sets (session_id);
+CREATE TABLE file_changes (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        set_id INTEGER NOT NULL REFERENCES change_sets (id) ON DELETE CASCADE,
+        call_id TEXT NOT NULL,
+        result TEXT NOT NULL,
+        is_move INTEGER NOT NULL,
+        done INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+CREATE INDEX file_changes_by_set ON file_changes (set_id);
+CREATE TABLE changed_files (
+        change_id INTEGER NOT NULL REFERENCES file_changes (id) ON DELETE CASCADE,
+        number INTEGER NOT NULL,
+        root BLOB NOT NULL,
+        path BLOB NOT NULL,
+        before BLOB NOT NULL,
+        after BLOB NOT NULL,
+        kept BLOB NOT NULL,
+        PRIMARY KEY (change_id, number)
+    ) STRICT, WITHOUT ROWID;
+CREATE INDEX changed_files_kept ON changed_files (kept) WHERE length(kept);
+CREATE TRIGGER change_sets_of_forgotten_turns BEFORE INSERT ON change_sets
+    WHEN new.undoes = 0 AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

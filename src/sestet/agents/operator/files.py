@@ -6,7 +6,8 @@ from typing import Annotated
 from sestet.core.label import Findings
 from sestet.core.message import Found
 from sestet.core.tool import tool
-from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, Match, Matches, human_size
+from sestet.services.file_search import Match, Matches
+from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, human_size
 
 # Control characters become visible symbols (U+2400 and up), so that they cannot move a terminal's cursor.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
@@ -46,7 +47,7 @@ async def fs_list(
     path: Annotated[str, "The directory, relative to the working directory"] = ".",
 ) -> Findings:
     """List what a directory holds: directories first, their names ending in '/', then files with sizes."""
-    listing = await asyncio.to_thread(files.list, path)
+    listing = files.list_at_once(path) or await asyncio.to_thread(files.list, path)
     return Findings(_show_listing(listing), _entries(listing))
 
 
@@ -83,7 +84,7 @@ async def fs_read(
     lines: Annotated[int, "How many lines at most", {"minimum": 1, "maximum": 2_000}] = 400,
 ) -> str:
     """Read a text file, whole or in parts. The answer says how much is left and at which line it goes on."""
-    found = await asyncio.to_thread(files.read, path, start, lines)
+    found = files.read_at_once(path, start, lines) or await asyncio.to_thread(files.read, path, start, lines)
     if isinstance(found, Listing):
         return f"{_show_name(found.path)} is a directory. {_show_listing(found)}"
     return _show_excerpt(found)

@@ -4,6 +4,7 @@ import json
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
 
 from sestet.cli.show.clean import one_line, reveal
+from sestet.cli.show.diff import diff_lines
 from sestet.core.event import (
     AgentNudged,
     ApprovalDecided,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 _ARGUMENT_WIDTH = 60
 _TEXT_WIDTH = 200
+#: Of a change that nobody was asked about.
+_MOST_DIFF_LINES = 12
 
 Tone: TypeAlias = Literal["quiet", "warning", "alarm"]
 
@@ -169,6 +172,9 @@ def print_progress(console: "Console", event: Event, asked: str = "") -> None:
         text = Text(line.text, style=_STYLES[line.tone], overflow="ellipsis")
         # A warning may wrap; a quiet line is cut at the edge.
         console.print(Padding(text, (0, 0, 0, 2), expand=False), no_wrap=line.tone == "quiet")
+    if isinstance(event, ToolCalled) and event.changes:
+        for shown in diff_lines(event.changes, _MOST_DIFF_LINES):
+            console.print(Text(f"    {shown.text}", style=shown.style), no_wrap=True, overflow="ellipsis")
 
 
 def call_text(call: ToolCall) -> str:

@@ -11,10 +11,19 @@ from rich.text import Text
 
 from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.console import align, print_line, written_time
+from sestet.cli.show.diff import diff_lines
+from sestet.core.preview import Changes
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import SLOT, Tool
 from sestet.core.words import duration
-from sestet.services.approvals import Grant, Question, arguments_of, sources_of, targets_of
+from sestet.services.approvals import (
+    Grant,
+    Question,
+    arguments_of,
+    changes_of,
+    sources_of,
+    targets_of,
+)
 
 _BAR, _CONTINUED = "  │ ", "  ┊ "
 _NARROWEST = 20
@@ -22,6 +31,8 @@ _NARROWEST = 20
 _MOST_LINES = 24
 _MOST_CHARACTERS = 2_000
 _WIDTH = 80
+#: A longer text is not repeated beside a diff.
+_SHORT = 40
 #: The units of an age, in seconds: a day, an hour, a minute.
 _UNITS = (86_400, 3_600, 60)
 
@@ -39,7 +50,11 @@ def print_approval(console: Console, question: Question, tool: Tool | None, *, w
     head = Text.assemble(("  ┌ ", "yellow"), (reveal(question.agent), "bold"), " wants to call ")
     console.print(head.append(reveal(question.tool), style="bold"), soft_wrap=True)
     is_cut = False
-    for fact in (*_arguments(question), *_facts(question, tool)):
+    changes = changes_of(question)
+    arguments = list(_arguments(question, changes, whole=whole))
+    for number, fact in enumerate((*arguments, *_facts(question, tool))):
+        if number == len(arguments):
+            is_cut |= _print_diff(console, changes, whole=whole)
         shown = fact.text if whole else _cut(fact.text)
         _print_fact(console, fact._replace(text=shown))
         if shown != fact.text:
@@ -52,9 +67,22 @@ def print_approval(console: Console, question: Question, tool: Tool | None, *, w
     return is_cut
 
 
-def _arguments(question: Question) -> Iterator[Fact]:
+def _arguments(question: Question, changes: Changes, *, whole: bool) -> Iterator[Fact]:
+    """All arguments; where a diff is shown, it shows the long texts that are no target."""
+    targets = targets_of(question)
     for name, value in arguments_of(question).items():
+        if changes.lines and not whole and name not in targets and len(str(value)) > _SHORT:
+            yield Fact(f"{reveal(name)} =", f"{len(str(value)):,} characters: see the diff", "dim")
+            continue
         yield Fact(f"{reveal(name)} =", _value_text(value), "bold", is_value=True)
+
+
+def _print_diff(console: Console, changes: Changes, *, whole: bool) -> bool:
+    """What the call would change; returns whether lines were left out that ``whole`` shows."""
+    most = len(changes.lines) if whole else _MOST_LINES
+    for line in diff_lines(changes, most):
+        _print_lines(console, [line.text], Fact("", line.text, line.style, is_value=True))
+    return len(changes.lines) > most or changes.left_out > 0
 
 
 def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:

@@ -86,6 +86,8 @@ def preview_lines(row: SessionRow, preview: SessionPreview, *, with_memories: bo
         asked = preview.questions
         yield f"{ends}{f'; {asked} waiting for your decision' if asked else ''}"
     yield from _doubts(preview)
+    if preview.undoable:
+        yield "its changes of files stay, and can no longer be undone"
     if saved := _saved(preview.saved):
         yield f"{'deleted too' if with_memories else 'stays'}: {saved}{_hint(with_memories)}"
 

@@ -13,6 +13,7 @@ from sestet.cli.show.question import print_approval
 from sestet.cli.show.tree import print_tree
 from sestet.cli.talk.approval import abandon_turn, continue_turn
 from sestet.cli.talk.conversation import Person, Talk
+from sestet.cli.talk.undo import undo_last_turn
 from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
@@ -144,6 +145,10 @@ def _abandon(talk: Talk, number: str) -> Action:
     return partial(abandon_turn, pick_unfinished(talk, number))
 
 
+def _undo(talk: Talk, _: str) -> Action:
+    return undo_last_turn
+
+
 def _exit(talk: Talk, _: str) -> bool:
     return False
 
@@ -159,6 +164,7 @@ COMMANDS = {
     "/approvals": SlashCommand(_approvals, "/approvals", "the calls that wait for your decision"),
     "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),
     "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
+    "/undo": SlashCommand(_undo, "/undo", "put the files back as they were before the last turn here"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
     "/quit": SlashCommand(_exit, "/quit", "leave, too"),
 }

@@ -16,6 +16,7 @@ from sestet.models.offline.words import is_question, trim_request, without_artic
 _FORGOTTEN_FOR_GOOD = (
     "I cannot undo that: what is forgotten is gone for good. Tell me again, and I remember it."
 )
+_STAYS_CHANGED = "I cannot undo that: only changes that I make to files without a command can be undone."
 _NOTHING_TO_UNDO = (
     "There is nothing to undo: my last answer changed nothing. To remove a fact, say “forget that …”."
 )
@@ -127,9 +128,17 @@ class Earlier:
         match = find_tool(request.text, self._tools.get(request.agent, ()))
         if match is not None and (fact := self._argument(request, "fact")):
             return ask("chronicler", fact, f"forget that {fact}")
+        if match is not None and match.tool.effect == "local":
+            return self._undo_files(match.tool)
         if request.text.startswith("forget ") or (match is not None and match.tool.effect != "none"):
             return Task("", answer=_FORGOTTEN_FOR_GOOD)
         return Task("", answer=_NOTHING_TO_UNDO)
+
+    def _undo_files(self, changed_by: Tool) -> Task:
+        can_undo = any(tool.name == "fs_undo" for tool in self._tools.get("operator", ()))
+        if can_undo and changed_by.name.startswith("fs_"):
+            return ask("operator", "undo that")
+        return Task("", answer=_STAYS_CHANGED)
 
     def _same_for(self, what: str) -> str:
         asked = self._past[-1].asked

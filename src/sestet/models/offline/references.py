@@ -60,6 +60,9 @@ def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
         return Reference("past", answer=answer)
     for kind, pattern in _KINDS:
         if found := pattern.fullmatch(request):
+            if not past and kind == "undo":
+                # The operator knows what can be undone.
+                return None
             if not past:
                 return Reference(kind, answer=_NOTHING_BEFORE)
             if kind == "repeat":

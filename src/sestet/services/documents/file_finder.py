@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from sestet.services.documents.blocks import DocumentKind
-from sestet.services.files import SKIPPED, human_size
+from sestet.services.file_search import SKIPPED
+from sestet.services.files import human_size
 from sestet.services.own_files import Inode
 from sestet.services.safe_open import MAX_DEPTH, READ_FLAGS
 from sestet.services.text_encoding import is_binary

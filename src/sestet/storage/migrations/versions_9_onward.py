@@ -1,4 +1,4 @@
-"""Migrations from 9: knowledge versions, lessons, documents, graph nodes, memory. Append new ones."""
+"""Migrations 9 to 15: knowledge versions, lessons, documents, graph nodes, memory, spending."""
 
 # ruff: noqa: S608 - every part of every statement is written here
 
