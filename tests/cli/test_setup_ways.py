@@ -242,6 +242,14 @@ def test_a_model_to_fetch_is_shown_with_its_size_and_asked_about(home: Home) -> 
         terminal.expect(PROMPT)
 
 
+WORDS_OF = {
+    "key": f"The key of OpenAI, which is not shown. Enter: back {PROMPT}",
+    "models": f"Which? Enter: gpt-4.1-mini {PROMPT}",
+    "address": f"Its address, such as 192.168.1.5:8080. Enter: back {PROMPT}",
+    "confirm": "[y/N]:",
+}
+
+
 @pytest.mark.parametrize(
     ("step", "key"), [("key", CTRL_C), ("models", CTRL_D), ("address", CTRL_C), ("confirm", CTRL_C)]
 )
@@ -251,12 +259,14 @@ def test_leaving_at_any_step_changes_nothing(home: Home, vendor: LocalServer, st
             type_key(terminal)
             terminal.expect(MODELS)
         else:
-            terminal.expect(PROMPT)
+            terminal.expect(f"Which? Enter: offline {PROMPT}")
             terminal.say({"address": "address", "confirm": "fetch"}.get(step, "key"))
         if step in ("key", "confirm"):
+            terminal.expect("goes back.")
             terminal.expect(PROMPT)
             terminal.say("1")
-        terminal.expect("[y/N]:" if step == "confirm" else PROMPT)
+        # A prompt is drawn again when its line is sent, so the words of the next one count.
+        terminal.expect(WORDS_OF[step])
         if step != "confirm":
             terminal.expect_keys()
         terminal.press(key)

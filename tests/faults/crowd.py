@@ -19,7 +19,7 @@ from sestet.core.tool import CallInfo, Tool, tool
 from tests.faults.plan import PlanModel
 
 PROCESSES = 2
-SESSIONS = [f"session {number}" for number in range(20)]
+SESSIONS = [f"session-{number}" for number in range(20)]
 TEXT = "operator: fs_claim a, fs_claim b"
 
 
