@@ -11,6 +11,8 @@ from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, Match
 # Control characters become visible symbols (U+2400 and up), so that they cannot move a terminal's cursor.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _VISIBLE = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+#: So much of a file's first line names it.
+_BEGINNING = 100
 # Joins emoji into one; it hides no text.
 _JOINER = "\u200d"
 
@@ -81,12 +83,12 @@ async def fs_read(
     path: Annotated[str, "The file, relative to the working directory"],
     start: Annotated[int, "The first line to read, counted from 1", {"minimum": 1}] = 1,
     lines: Annotated[int, "How many lines at most", {"minimum": 1, "maximum": 2_000}] = 400,
-) -> str:
+) -> Findings:
     """Read a text file, whole or in parts. The answer says how much is left and at which line it goes on."""
     found = await asyncio.to_thread(files.read, path, start, lines)
     if isinstance(found, Listing):
-        return f"{_show_name(found.path)} is a directory. {_show_listing(found)}"
-    return _show_excerpt(found)
+        return Findings(f"{_show_name(found.path)} is a directory. {_show_listing(found)}", _entries(found))
+    return Findings(_show_excerpt(found), (Found(found.path, found.text[:_BEGINNING].partition("\n")[0]),))
 
 
 @tool(

@@ -83,12 +83,6 @@ class Conversation(NamedTuple):
         answer = small_talk(text)
         return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT) if answer else ""
 
-    def nothing_on_record(self, question: str) -> str:
-        """Says that no stored fact answers a question."""
-        if asks_who_i_am(question):
-            return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
-        return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
-
     def not_understood(self, agent: str, text: str) -> str:
         """A specialist's answer when no tool fits the request."""
         deed = deed_of(text, self.abilities.tools[agent])
@@ -107,6 +101,13 @@ class Conversation(NamedTuple):
 
     def without_tools(self, agent: str) -> str:
         return f"That is work for the {agent}, who has no tools here, so I cannot do it."
+
+
+def nothing_on_record(question: str) -> str:
+    """Says that neither a stored fact nor a file answers a question."""
+    if asks_who_i_am(question):
+        return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
+    return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
 
 def _various(tools: Sequence[Tool]) -> Sequence[Tool]:

@@ -35,6 +35,11 @@ class Correction(NamedTuple):
         """Whether ``new`` stands alone; else it takes the place of ``old`` in the fact."""
         return _SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4
 
+    @property
+    def has_pronoun(self) -> bool:
+        """Whether its subject is only a pronoun, so that it says nothing without the fact before it."""
+        return _SAID["pronoun"].match(_last_sentence(self.new)) is not None
+
 
 def read_correction(text: str) -> Correction | None:
     """The correction in a message; None for any other message."""
@@ -65,8 +70,11 @@ def corrected_fact(
 ) -> tuple[Found, str] | None:
     """The fact that a correction is about, and its new words; None if no fact is.
 
-    ``about``: the last question, for a correction that only says the right value.
+    ``about``: the last question or fact, for a correction that only says the right value, or names its subject
+    by a pronoun.
     """
+    if about and correction.has_pronoun and not correction.old:
+        return _by_pronoun(_last_sentence(correction.new), facts, about)
     if about and not correction.old and not correction.is_sentence:
         for fact in answers_to(about, facts)[:1]:
             if changed := _with_value(fact.text, correction.new):
@@ -96,6 +104,35 @@ def corrected_fact(
     kinds = [kind for kind in _VALUES if kind.search(correction.new)]
     is_plain = not kinds or any(len(kind.findall(fact.text)) == 1 for kind in kinds)
     return (fact, correction.new) if best >= _SAME_SUBJECT and is_plain else None
+
+
+def answered_question(question: str, value: str) -> str:
+    """A question with its answer as a statement: "what is my size?" and "it's 43" is "my size is 43"."""
+    found = _SAID["asked"].fullmatch(question.strip(" ?.!"))
+    if found is None:
+        return ""
+    value = _SAID["pronoun_is"].sub("", _last_sentence(value)).strip()
+    verb = found["verb"].strip().replace("'s", "is")
+    return f"{found['subject'].strip()} {verb} {value}"
+
+
+def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Found, str] | None:
+    """The fact that was told last, with the subject that the pronoun stands for."""
+    found = _SAID["pronoun"].match(sentence)
+    scored = [(shares_subject(about, fact.text), fact) for fact in facts]
+    best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
+    subject = _SAID["object"].match(fact.text) or _SAID["subject"].match(fact.text)
+    if found is None or subject is None or best < _SAME_SUBJECT:
+        return None
+    owned = found["owned"] or ""
+    if owned and not re.search(rf"\b{re.escape(owned)}\b", subject["subject"], re.IGNORECASE):
+        return None
+    verb = {"'s": " is", "'re": " are"}.get(found["verb"].casefold(), found["verb"])
+    return fact, f"{subject['subject'].strip()} {verb.strip()} {found['rest'].strip()}"
+
+
+def _last_sentence(text: str) -> str:
+    return re.split(r"[.!;]\s+", text.strip(" .!"))[-1]
 
 
 def _with_value(fact: str, value: str) -> str:

@@ -1,18 +1,18 @@
 """Resolves what only an earlier message says: "read it again", "undo that", "what did I ask you before?"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sestet.core.message import AssistantMessage, Message, UserMessage
+from sestet.core.message import AssistantMessage, Found, Message, ToolMessage, UserMessage
 from sestet.models.offline.dates import is_near_day
 from sestet.models.offline.patterns import patterns_of
 
 _SAID = patterns_of("references")
 
 _ORDINALS = "first second third fourth fifth last other next"
-_CANNOT_REWRITE = (
+CANNOT_REWRITE = (
     "I cannot reword, shorten or explain an answer: that takes a real model, and I only recognise requests "
     "by their words. `sestet setup` finds one."
 )
@@ -23,11 +23,21 @@ _MOST_LISTED = 5
 _LONGEST_QUOTE = 200
 
 
+class Delegated(NamedTuple):
+    """A request to a specialist, and what it found."""
+
+    agent: str
+    request: str
+    found: tuple[Found, ...]
+
+
 class Exchange(NamedTuple):
     """An earlier message, and its answer."""
 
     asked: str
     answer: str
+    #: The requests to specialists, each with what was found.
+    work: tuple["Delegated", ...] = ()
 
 
 class Reference(NamedTuple):
@@ -49,8 +59,19 @@ def exchanges_of(messages: Sequence[Message]) -> tuple[Exchange, ...]:
             for message in messages[start:end]
             if isinstance(message, AssistantMessage) and message.text
         ]
-        found.append(Exchange(messages[start].text, texts[-1] if texts else ""))
+        work = tuple(_delegated(messages[start:end]))
+        found.append(Exchange(messages[start].text, texts[-1] if texts else "", work))
     return tuple(found)
+
+
+def _delegated(messages: Sequence[Message]) -> Iterator[Delegated]:
+    results = {message.call_id: message for message in messages if isinstance(message, ToolMessage)}
+    calls = (call for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
+    for call in calls:
+        if result := results.get(call.id):
+            yield Delegated(
+                str(call.arguments.get("agent_name")), str(call.arguments.get("request")), result.found
+            )
 
 
 def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
@@ -65,9 +86,9 @@ def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
             if kind == "repeat":
                 return Reference(kind, answer=past[-1].answer or _NOTHING_BEFORE)
             if kind == "rewrite":
-                return Reference(kind, answer=_CANNOT_REWRITE)
+                return Reference(kind, answer=CANNOT_REWRITE)
             groups = [value for value in found.groupdict().values() if value]
-            return Reference(kind, groups[0].strip(" ?.!") if groups else "")
+            return Reference(kind, " ".join(groups).strip(" ?.!"))
     if (found := _SAID["and"].fullmatch(request)) and past:
         return Reference("day" if is_near_day(found["what"]) else "and", found["what"].strip(" ?.!"))
     return None
@@ -78,6 +99,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("read it", _SAID["read_it"]),
     ("in it", _SAID["about_it"]),
     ("which", _SAID["which"]),
+    ("meant", _SAID["meant"]),
     ("forget it", _SAID["forget_it"]),
     ("keep it", _SAID["keep_it"]),
     ("undo", _SAID["undo"]),

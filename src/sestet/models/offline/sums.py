@@ -1,7 +1,7 @@
 """Works out sums as people write and say them: "15% of 80", "7 plus 5", "add 130, 245 and 78"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 _ASKS_FOR_SUM = re.compile(
@@ -21,7 +21,8 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     (rf"multiply\s+(?P<list>{_LIST.replace('plus', 'by')})", "*"),
     (rf"subtract\s+(?P<b>{_NUMBER})\s+from\s+(?P<a>{_NUMBER})", r"\g<a>-\g<b>"),
     (
-        rf"(?:divide|split)\s+(?P<a>{_NUMBER})\s+(?:by|among|between|in|into)\s+(?P<b>{_NUMBER})(?:\s+\w+)?",
+        rf"(?:divide|split|share)\s+(?:(?:an?|the|my|our)\s+)?(?:\w+\s+of\s+)?[$€£]?(?P<a>{_NUMBER})(?:\s*(?:[$€£]|dollars?|euros?|pounds?))?"
+        rf"\s+(?:equally\s+|evenly\s+)?(?:by|among|amongst|between|in|into|with|over)\s+(?P<b>{_NUMBER})(?:\s+\w+){{0,2}}",
         r"\g<a>/\g<b>",
     ),
     (
@@ -52,19 +53,66 @@ _DATE = re.compile(r"\d[-/]\d+[-/]\d|\d[-/]\d+$(?<=\d{4})")
 _DIGITS = 6
 
 
-def work_out(text: str) -> str:
-    """The sum with its result; empty when the text is not a sum."""
-    asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
+_FOLLOW_UP = re.compile(
+    rf"(?:(?:and|then|now|ok|so|what\s+(?:is|about)|how\s+about)\s+)*(?:(?:that|it|the\s+result)\s+)?"
+    rf"(?:(?P<sign>divided\s+by|times|multiplied\s+by|plus|minus|less|over|[-+*/\u00d7\u00f7x])\s*(?P<number>{_NUMBER})(?P<percent>\s*(?:%|percent))?"
+    rf"|(?P<times>double|twice|half)(?:\s+of)?\s+(?:that|it)|(?P<share>{_NUMBER})\s*(?:%|percent)\s+of\s+(?:that|it|the\s+result))",
+    re.IGNORECASE,
+)
+_SIGNS = {"divided by": "/", "over": "/", "\u00f7": "/", "plus": "+", "minus": "-", "less": "-"}
+_FACTORS = {"double": "2", "twice": "2", "half": "(1/2)"}
+
+
+def go_on_with_sum(text: str, earlier: Sequence[str]) -> str:
+    """The sum that goes on with the result of the sum before it ("and divided by 2?"); empty for another text."""
+    result, answer = "", ""
+    for said in (*earlier, text):
+        plain = said.strip(" .!?")
+        followed = _FOLLOW_UP.fullmatch(plain) if result else None
+        result = _followed(result, followed) if followed else _in_figures(plain)
+        answer = work_out(result) if followed else ""
+    return answer
+
+
+def _followed(result: str, found: re.Match[str]) -> str:
+    if found["share"]:
+        return f"{found['share']}/100*({result})"
+    if found["times"]:
+        return f"({result})*{_FACTORS[found['times'].casefold()]}"
+    sign = " ".join(found["sign"].casefold().split())
+    sign = _SIGNS.get(sign, sign if sign in "+-*/" else "*")
+    if found["percent"] and sign in "+-":
+        return f"({result})*(100{sign}{found['number']})/100"
+    return f"({result}){sign}{found['number']}"
+
+
+def _in_figures(text: str) -> str:
+    """A sum in signs; empty for a text that is none."""
+    if not work_out(text):
+        return ""
+    return _signs(_ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?"))
+
+
+def _signs(asked: str) -> str:
     sum_ = _in_signs(asked)
     for pattern, sign in _SPOKEN:
         sum_ = re.sub(pattern, sign, sum_, flags=re.IGNORECASE)
+    return re.sub(r"\s", "", sum_)
+
+
+def work_out(text: str) -> str:
+    """The sum with its result; empty when the text is not a sum."""
+    asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
+    sum_ = _signs(asked)
     tokens = _TOKEN.findall(sum_)
-    if _DATE.search(sum_) or "".join(tokens) != re.sub(r"\s", "", sum_) or len(tokens) < 3:
+    if _DATE.search(sum_) or "".join(tokens) != sum_ or len(tokens) < 3:
         return ""
     try:
         parser = _SumParser(iter(tokens))
         result = parser.terms()
-    except (ZeroDivisionError, ValueError):
+    except ZeroDivisionError:
+        return f"{asked} has no result: dividing by 0 is not possible."
+    except ValueError:
         return ""
     return f"{asked} = {_shown(result)}" if parser.next is None else ""
 

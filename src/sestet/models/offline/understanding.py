@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sestet.core.tool import Tool
-from sestet.core.words import stem
-from sestet.models.offline.answering import has_subject, read_question
-from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation
+from sestet.models.offline.answering import has_subject
+from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
 from sestet.models.offline.corrections import read_correction
 from sestet.models.offline.dates import answer_date
 from sestet.models.offline.earlier import Earlier
+from sestet.models.offline.file_work import ANSWER
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import find_limit
 from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
@@ -18,10 +18,11 @@ from sestet.models.offline.parameters import PATH
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.phrasings import rephrase
 from sestet.models.offline.plans import asks_for_plan
-from sestet.models.offline.references import Exchange, read_reference
-from sestet.models.offline.specialists import CORRECT, CORRECT_ABOUT
-from sestet.models.offline.statements import begins_with_request, is_request, is_statement
-from sestet.models.offline.sums import work_out
+from sestet.models.offline.references import CANNOT_REWRITE, Exchange, read_reference
+from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
+from sestet.models.offline.spelling import with_known_verbs
+from sestet.models.offline.statements import begins_with_request, is_request, is_statement, may_be_kept
+from sestet.models.offline.sums import go_on_with_sum, work_out
 from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.units import convert_units
 from sestet.models.offline.words import COMMON, asks, clauses_of, is_question, trim_request, without_gaps
@@ -43,13 +44,11 @@ _SORRY = (
     "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
     "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
 )
-_ONE_AT_A_TIME = (
-    "I cannot forget everything at once: I forget one fact at a time, as in “forget that …”. `sestet memory` "
-    "lists and removes them outside of a conversation."
-)
 _WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
 #: How each specialist is asked whether it has an answer on record.
 _LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
+#: Where a sentence ends and another begins.
+_SENTENCE_END = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
 _KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
 _HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -84,13 +83,30 @@ class Understanding:
             return (self._long(text),)
         if answer := answer_in_language(text):
             return (Task(text, answer=answer),)
-        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
-        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
-            return [task for line in lines for task in self.tasks(line)]
+        text = _SAID["keeps_it"].sub("", with_known_verbs(text)) or text
+        if pasted := self._pasted(text):
+            return pasted
         if pointing := self._pointing(text):
             return (pointing,)
         whole = self.task(text) if not self._has_parts(text) else None
         return (whole,) if whole else self._parts(text) or (self.task(text),)
+
+    def _pasted(self, text: str) -> Sequence[Task]:
+        """The tasks of several lines, or of several facts; none for a message that is one text."""
+        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
+        listed = _SAID["keeps_list"].fullmatch(text.strip())
+        if listed and "chronicler" in self._tools:
+            facts = [fact.strip(" \t-*•.") for fact in re.split(r"[\n;]", listed["facts"]) if fact.strip(" -*•")]
+            return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
+        if len(lines) > 1 and (reference := read_reference(trim_request(lines[-1]), self._past)):
+            # "What does it mean?" below an error message
+            return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
+        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
+            return [task for line in lines for task in self.tasks(line)]
+        sentences = _SENTENCE_END.split(text)
+        if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
+            return [self.task(sentence) for sentence in sentences]
+        return ()
 
     def _long(self, text: str) -> Task:
         """A long text as one task, by few patterns: many would take too long."""
@@ -111,6 +127,8 @@ class Understanding:
         *_, last = (clause.text for clause in clauses_of(said))
         # "I'm doing double, what is 2 * 250" is a sum with a remark before it.
         is_remark = last != said and asks(last) and not begins_with_request(said)
+        if answer := go_on_with_sum(said, [exchange.asked for exchange in self._past]):
+            return answer
         for part in (said, last) if is_remark else (said,):
             if (
                 answer := work_out(trim_request(part))
@@ -140,7 +158,7 @@ class Understanding:
     def _answered_directly(self, text: str) -> Task | None:
         answer = self.direct_answer(text)
         if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
-            answer = _ONE_AT_A_TIME
+            return ask("chronicler", text, FORGET_ALL) if "chronicler" in self._tools else None
         return Task(text, answer=answer) if answer else None
 
     def _correcting(self, text: str) -> Task | None:
@@ -149,15 +167,23 @@ class Understanding:
         correction = read_correction(text)
         if correction is None:
             return None
-        if self._past and not correction.old and not correction.is_sentence:
-            about = trim_request(self._past[-1].asked).replace(":", " ")
+        about = self._past[-1].asked if self._past else ""
+        if correction.has_pronoun:
+            told = (exchange.asked for exchange in reversed(self._past) if _is_told(exchange.asked))
+            about = next(told, about)
+        if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
+            about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
         return ask("chronicler", text, CORRECT.format(text=text.strip()))
 
     def _foreseen(self, text: str) -> Task | None:
         """A request that fits an example of a tool."""
         matches = {name: match_tool(text, tools) for name, tools in self._tools.items()}
-        strengths = {name: match.strength for name, match in matches.items() if match and _is_usable(match)}
+        strengths = {
+            name: match.strength
+            for name, match in matches.items()
+            if match and _is_usable(match) and may_be_kept(text, match)
+        }
         if not strengths:
             return None
         return ask(max(strengths, key=lambda name: strengths[name]), text)
@@ -185,12 +211,14 @@ class Understanding:
         limit = find_limit(trim_request(text), is_statement=is_noun or is_statement(text))
         if limit is None:
             return None
-        if limit.agent in self._tools:
+        if any(limit.needs in tool.name for tool in self._tools.get(limit.agent, ())):
             return ask(limit.agent, text)
         return Task(text, answer=limit.line or self._conversation.without_tools(limit.agent))
 
     def _rephrased(self, text: str) -> Task | None:
         found = rephrase(trim_request(text), tuple(self._tools))
+        if found and found.is_lookup:
+            return self._lookup(found.subject, Request(found.agent, found.request, is_final=True))
         return ask(found.agent, text, found.request) if found else None
 
     def _told(self, text: str) -> Task | None:
@@ -211,20 +239,15 @@ class Understanding:
         if not has_subject(said):
             return Task(text, answer=_WHAT_IS_MEANT) if is_question(text) else None
         question = self._named(said)
-        requests = [
-            Request(agent, form.format(question=question))
-            for agent, form in _LOOK_UP.items()
-            if agent in self._tools
-        ]
-        may_be_in_file = (
-            _SAID["paperwork"].search(said) or said != trim_request(text) or self._was_about_files()
-        )
-        if "operator" in self._tools and may_be_in_file:
-            requests.append(Request("operator", f"search the files for {_most_telling(question)}"))
-        nothing = (
-            self._conversation.nothing_on_record(question) if asks(said) or "?" in text else NOT_UNDERSTOOD
-        )
-        return Task(question, tuple(requests), nothing, is_lookup=True) if requests else None
+        is_asked = asks(said) or "?" in text
+        request = ANSWER.format(question=f"{question.strip(' ?')}?" if is_asked else question)
+        return self._lookup(question, Request("operator", request, is_final=True))
+
+    def _lookup(self, question: str, last: Request) -> Task | None:
+        """A question for memory, for knowledge, and at last for the files."""
+        requests = [Request(agent, form.format(question=question)) for agent, form in _LOOK_UP.items()]
+        there = tuple(request for request in (*requests, last) if request.agent in self._tools)
+        return Task(question, there, nothing_on_record(question), is_lookup=True) if there else None
 
     def _routed(self, text: str) -> Task:
         """The owner by the router, or by likeness to examples; else an honest answer."""
@@ -233,7 +256,10 @@ class Understanding:
             return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
         if owner not in self._tools:
             return Task(text, answer=self._conversation.without_tools(owner), is_clear=False)
-        return ask(owner, text)._replace(is_clear=find_tool(text, self._tools[owner]) is not None)
+        match = find_tool(text, self._tools[owner])
+        if match is not None and not may_be_kept(text, match):
+            return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
+        return ask(owner, text)._replace(is_clear=match is not None)
 
     def _owner(self, text: str) -> str:
         route = self._router.route(text)
@@ -274,8 +300,11 @@ class Understanding:
         # "Remember to call mum and buy milk" is one request, since buying is no task here.
         keeps = pieces and _KEEPS.match(trim_request(pieces[0]))
         limits = [task for task in tasks[1:] if not task.requests and not self.direct_answer(task.text)]
-        is_one = keeps and limits
-        return tasks if len(tasks) > 1 and are_clear and not is_one else ()
+        if len(tasks) > 1 and are_clear and not (keeps and limits):
+            return tasks
+        # "I'm a nurse. What can you do?" asks only at its end.
+        is_remark = len(tasks) > 1 and not keeps and all(map(_is_remark, telling[:-1]))
+        return tasks[-1:] if is_remark and tasks[-1].is_clear and is_request(telling[-1]) else ()
 
     def _pointing(self, text: str) -> Task | None:
         """A question with where to look it up is one request, and its end names the owner."""
@@ -308,9 +337,6 @@ class Understanding:
             self._known[number] = earlier.tasks(self._past[number].asked)
         return self._known[number]
 
-    def _was_about_files(self) -> bool:
-        return any(_SAID["about_files"].search(asked) or re.search(PATH, asked) for asked, _ in self._past)
-
     def _named(self, question: str) -> str:
         """The question with the name that "she" or "his" stands for, if the last message has one."""
         if not self._past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
@@ -335,9 +361,10 @@ def _is_usable(match: ToolMatch) -> bool:
     return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
 
 
-def _most_telling(question: str) -> str:
-    """The word of a question that a file most likely has: a name, else the longest."""
-    telling = read_question(question).telling
-    spelt = {word.casefold(): word for word in re.findall(r"[\w'-]*\w", question)}
-    names = [word for word in telling if spelt.get(word, word)[:1].isupper()]
-    return max(map(stem, names or telling), key=len, default=question)
+def _is_told(text: str) -> bool:
+    """Whether an earlier message told a fact."""
+    return is_statement(text) or _KEEPS.match(trim_request(text)) is not None
+
+
+def _is_remark(text: str) -> bool:
+    return is_statement(text) or not is_request(text)
