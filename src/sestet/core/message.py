@@ -38,6 +38,8 @@ class AssistantMessage(NamedTuple):
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+    #: For the answer of a specialist to the person: what it found, for models that cannot read it out of ``text``.
+    found: tuple["Found", ...] = ()
 
 
 class Found(NamedTuple):

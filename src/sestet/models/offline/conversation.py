@@ -69,7 +69,9 @@ class Abilities(NamedTuple):
         return spec is not None and any("plan" in keyword.split() for keyword in spec.keywords)
 
     def of(self, agent: str) -> str:
-        return _say_for_example([f"- {_example(tool)}" for tool in self.tools[agent] if tool.examples])
+        """A few examples of a specialist's work, on one line."""
+        shown = [f"“{_example(tool)}”" for tool in _various(self.tools[agent]) if tool.examples]
+        return f"You can say, for example: {', '.join(shown)}." if shown else ""
 
 
 class Conversation(NamedTuple):

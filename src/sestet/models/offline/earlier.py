@@ -94,8 +94,15 @@ class Earlier:
 
     def _files_read(self) -> list[str]:
         """The files that were read, the latest last."""
-        work = (done for exchange in self._past for done in exchange.work if done.agent == "operator")
-        return [path for done in work if (path := self._file_of(done))]
+        return [path for at in range(len(self._past)) for done in self._work(at) if (path := self._file_of(done))]
+
+    def _work(self, at: int) -> list[Delegated]:
+        """The requests about files of an earlier message, with what was found."""
+        exchange = self._past[at]
+        work = [done for done in exchange.work if done.agent == "operator"]
+        tasks = self._tasks_of(at) if exchange.found and not work else ()
+        requests = [request for task in tasks for request in task.requests if request.agent == "operator"]
+        return work or [Delegated("operator", request.text, exchange.found) for request in requests[:1]]
 
     def _file_of(self, done: Delegated) -> str:
         """The file that a request has read; empty: it has read none, or several."""
@@ -110,17 +117,14 @@ class Earlier:
 
     def _shown_files(self) -> list[str]:
         """The files that the last answer about files has listed, if it has read none of them."""
-        for exchange in reversed(self._past):
-            for done in reversed(exchange.work):
-                if done.agent == "operator" and done.found:
-                    if self._file_of(done):
-                        return []
-                    names = paths_of(done.found)
-                    return files_named(subject_of_file(done.request), names) or names
-        return []
+        work = [done for at in range(len(self._past)) for done in self._work(at) if done.found]
+        if not work or self._file_of(work[-1]):
+            return []
+        names = paths_of(work[-1].found)
+        return files_named(subject_of_file(work[-1].request), names) or names
 
     def _read_again(self, _: str) -> Task:
-        if read := self._files_read():
+        if (read := self._files_read()) and not self._shown_files():
             return _reading(read[-1])
         for request in self._of_operator():
             if (text := self._searched(request)) and not searched_text(request):
@@ -130,7 +134,8 @@ class Earlier:
 
     def _meant(self, what: str) -> Task | str | None:
         """ "I meant 4": another file than the one that was read, or asked for."""
-        if not any(done.agent == "operator" for done in self._past[-1].work) or is_statement(what):
+        last = next(self._tasks())
+        if is_statement(what) or not any(request.agent == "operator" for request in last.requests[:1]):
             return None
         read = self._files_read()
         if re.fullmatch(PATH, what) or not read:
@@ -212,7 +217,7 @@ class Earlier:
         request = task.requests[0]
         if request.agent == "operator" and re.fullmatch(PATH, what):
             return f"read {what}"
-        if self._past[-1].work and self._file_of(self._past[-1].work[-1]):
+        if any(map(self._file_of, self._work(len(self._past) - 1))):
             return ask("operator", what, READ_LIKE.format(path=self._files_read()[-1], which=what))
         match = (
             find_tool(request.text, self._tools.get(request.agent, ()))

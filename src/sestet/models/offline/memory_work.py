@@ -109,10 +109,10 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
     kept = answers_to(question, result.found)
     if not kept and len(work.steps) == 1:
         # Other words for the same things may find more.
-        if work.last.call.name == "memory_recall":
+        wider, is_for_all = search_words(question), is_about_person(question)
+        if work.last.call.name == "memory_recall" and (wider != question or is_for_all):
             return _recall_all()
-        wider = search_words(question)
-        if wider != question and not is_about_person(question):
+        if wider != question and not is_for_all:
             return call(work.last.call.name, query=wider, limit=_MOST_FACTS)
     if not kept:
         return nothing

@@ -38,6 +38,8 @@ class Exchange(NamedTuple):
     answer: str
     #: The requests to specialists, each with what was found.
     work: tuple["Delegated", ...] = ()
+    #: What the specialist found that gave the answer itself.
+    found: tuple[Found, ...] = ()
 
 
 class Reference(NamedTuple):
@@ -60,7 +62,9 @@ def exchanges_of(messages: Sequence[Message]) -> tuple[Exchange, ...]:
             if isinstance(message, AssistantMessage) and message.text
         ]
         work = tuple(_delegated(messages[start:end]))
-        found.append(Exchange(messages[start].text, texts[-1] if texts else "", work))
+        last = messages[end - 1]
+        known = last.found if isinstance(last, AssistantMessage) else ()
+        found.append(Exchange(messages[start].text, texts[-1] if texts else "", work, known))
     return tuple(found)
 
 

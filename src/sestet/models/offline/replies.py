@@ -159,8 +159,7 @@ def next_delegation(
                 return {
                     "agent_name": asked.agent,
                     "request": request,
-                    # Later messages refer to files, and only a result that comes back tells which they were.
-                    "reply": len(tasks) == 1 and not task.is_lookup and asked.agent != "operator",
+                    "reply": len(tasks) == 1 and not task.is_lookup,
                 }
             else:
                 result = left.pop(0)

@@ -83,7 +83,7 @@ class Understanding:
             return (self._long(text),)
         if answer := answer_in_language(text):
             return (Task(text, answer=answer),)
-        text = _SAID["keeps_it"].sub("", with_known_verbs(text)) or text
+        text = _SAID["keeps_it"].sub(r"\g<said>", with_known_verbs(text))
         if pasted := self._pasted(text):
             return pasted
         if pointing := self._pointing(text):
@@ -95,8 +95,9 @@ class Understanding:
         """The tasks of several lines, or of several facts; none for a message that is one text."""
         lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
         listed = _SAID["keeps_list"].fullmatch(text.strip())
-        if listed and "chronicler" in self._tools:
-            facts = [fact.strip(" \t-*•.") for fact in re.split(r"[\n;]", listed["facts"]) if fact.strip(" -*•")]
+        facts = [fact.strip(" \t-*•.") for fact in re.split(r"[\n;]", listed["facts"])] if listed else []
+        facts = [fact for fact in facts if fact]
+        if listed and "chronicler" in self._tools and (listed["several"] or all(map(is_statement, facts))):
             return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
         if len(lines) > 1 and (reference := read_reference(trim_request(lines[-1]), self._past)):
             # "What does it mean?" below an error message
