@@ -58,6 +58,7 @@ class Earlier:
             "in it": self._search_in_it,
             "which": self._read_which,
             "meant": self._meant,
+            "also": self._also,
             "forget it": self._forget,
             "keep it": self._keep,
             "undo": self._undo,
@@ -141,6 +142,11 @@ class Earlier:
         if re.fullmatch(PATH, what) or not read:
             return f"read {what}" if re.fullmatch(PATH, what) else READ_ABOUT.format(name=what)
         return ask("operator", what, READ_LIKE.format(path=read[-1], which=what))
+
+    def _also(self, what: str) -> str | None:
+        """ "Also save: …" goes where the last text went."""
+        last = next(self._tasks()).requests[:1]
+        return f"save this knowledge: {what}" if last and last[0].agent == "librarian" else None
 
     def _search_in_it(self, what: str) -> Task | str:
         for request in self._of_operator():

@@ -104,6 +104,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("in it", _SAID["about_it"]),
     ("which", _SAID["which"]),
     ("meant", _SAID["meant"]),
+    ("also", _SAID["also"]),
     ("forget it", _SAID["forget_it"]),
     ("keep it", _SAID["keep_it"]),
     ("undo", _SAID["undo"]),

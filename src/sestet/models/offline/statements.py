@@ -66,7 +66,10 @@ def may_be_kept(request: str, match: ToolMatch) -> bool:
     facts = [p.name for p in parameters_of(match.tool).values() if p.first_person]
     if match.tool.effect != "store" or not facts or _SAID["wish"].search(request):
         return True
-    return all(is_statement(str(match.arguments.get(name, ""))) for name in facts)
+    told = [trim_request(str(match.arguments.get(name, ""))) for name in facts]
+    if _SAID["corrects"].match(request):
+        return not any(begins_with_request(text) or is_question(text) for text in told)
+    return all(map(is_statement, told))
 
 
 def begins_with_request(said: str) -> bool:

@@ -84,6 +84,7 @@ class Understanding:
         if answer := answer_in_language(text):
             return (Task(text, answer=answer),)
         text = _SAID["keeps_it"].sub(r"\g<said>", with_known_verbs(text))
+        text = self._without_small_talk(text)
         if pasted := self._pasted(text):
             return pasted
         if pointing := self._pointing(text):
@@ -99,6 +100,9 @@ class Understanding:
         facts = [fact for fact in facts if fact]
         if listed and "chronicler" in self._tools and (listed["several"] or all(map(is_statement, facts))):
             return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
+        found = _SAID["anything"].fullmatch(text.strip())
+        if found and (task := self._asked(f"{found['about'].strip()}?")):
+            return (task,)
         if len(lines) > 1 and (reference := read_reference(trim_request(lines[-1]), self._past)):
             # "What does it mean?" below an error message
             return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
@@ -108,6 +112,13 @@ class Understanding:
         if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
             return [self.task(sentence) for sentence in sentences]
         return ()
+
+    def _without_small_talk(self, text: str) -> str:
+        """The message without greetings, thanks or remarks before it: "lol ok. my cat is called Biscuit"."""
+        first, end, rest = text.partition(". ") if ". " in text else text.partition("! ")
+        is_talk = bool(rest.strip()) and "\n" not in first and self._conversation.small_talk(first)
+        # "Help. Can you …" asks twice, but "help" alone answers neither.
+        return self._without_small_talk(rest.strip()) if is_talk and end else text
 
     def _long(self, text: str) -> Task:
         """A long text as one task, by few patterns: many would take too long."""
@@ -208,7 +219,7 @@ class Understanding:
         """A request that cannot be met, or only by a specialist that may be missing."""
         if _SAID["complains"].search(text):
             return Task(text, answer=_SORRY)
-        is_noun = "?" in text and not asks(text.strip())
+        is_noun = "?" in text and not asks(text.strip()) and len(text.split()) <= _FEW_WORDS
         limit = find_limit(trim_request(text), is_statement=is_noun or is_statement(text))
         if limit is None:
             return None
@@ -295,7 +306,11 @@ class Understanding:
             start = joint.end()
         said = [piece for piece in (*pieces, text[start:]) if piece.strip()]
         # A greeting or a thank-you beside a request needs no answer of its own.
-        telling = [piece for piece in said if not self._conversation.small_talk(piece)] or said
+        *before, last = said
+        telling = [piece for piece in before if not self._conversation.small_talk(piece)]
+        if is_question(last) or not self._conversation.small_talk(last):
+            telling.append(last)
+        telling = telling or said
         tasks = [self.task(piece) for piece in telling]
         are_clear = all(task.is_clear and not (task.answer and is_statement(pieces[0])) for task in tasks)
         # "Remember to call mum and buy milk" is one request, since buying is no task here.
