@@ -29,16 +29,18 @@ class Correction(NamedTuple):
 
     new: str
     old: str = ""
+    #: The sentence of a value whose subject is a pronoun: "it's Max".
+    said: str = ""
 
     @property
     def is_sentence(self) -> bool:
         """Whether ``new`` stands alone; else it takes the place of ``old`` in the fact."""
-        return _SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4
+        return not self.said and (_SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4)
 
     @property
     def has_pronoun(self) -> bool:
         """Whether its subject is only a pronoun, so that it says nothing without the fact before it."""
-        return _SAID["pronoun"].match(_last_sentence(self.new)) is not None
+        return _SAID["pronoun"].match(_last_sentence(self.said or self.new)) is not None
 
 
 def read_correction(text: str) -> Correction | None:
@@ -51,7 +53,9 @@ def read_correction(text: str) -> Correction | None:
     if (found := _SAID["with_not"].fullmatch(rest)) and _is_correction(found, led is not None):
         return Correction(found["new"].strip(" ,."), found["old"].strip(" ,."))
     if found := _SAID["meant_only"].fullmatch(rest):
-        return Correction(found["new"].strip(" ,."))
+        return Correction(found["new"].strip(" ,."), said=rest if _SAID["pronoun_is"].match(rest) else "")
+    if led and _SAID["place"].fullmatch(rest):
+        return Correction(rest)
     if led and _SAID["verb"].search(rest):
         return Correction(rest)
     return Correction(rest) if _SAID["news"].search(rest) and _SAID["verb"].search(rest) else None
@@ -74,7 +78,9 @@ def corrected_fact(
     by a pronoun.
     """
     if about and correction.has_pronoun and not correction.old:
-        return _by_pronoun(_last_sentence(correction.new), facts, about)
+        changed = _by_pronoun(_last_sentence(correction.said or correction.new), facts, about)
+        if changed or not correction.said:
+            return changed
     if about and not correction.old and not correction.is_sentence:
         for fact in answers_to(about, facts)[:1]:
             if changed := _with_value(fact.text, correction.new):
@@ -121,6 +127,8 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
     found = _SAID["pronoun"].match(sentence)
     scored = [(shares_subject(about, fact.text), fact) for fact in facts]
     best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
+    if re.search(r"\b(?:called|named)\b", fact.text):
+        return None
     subject = _SAID["object"].match(fact.text) or _SAID["subject"].match(fact.text)
     if found is None or subject is None or best < _SAME_SUBJECT:
         return None

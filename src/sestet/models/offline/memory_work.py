@@ -25,8 +25,9 @@ _ALL_FACTS = 50
 _MOST_STEPS = 8
 
 
-def _recall_all() -> ToolCall:
-    return call("memory_recall", query=_EVERYTHING, limit=_ALL_FACTS)
+def _recall_all(work: Work) -> ToolCall:
+    # The same call again and again would look like a loop.
+    return call("memory_recall", query=_EVERYTHING, limit=_ALL_FACTS - len(work.made("memory_recall")))
 
 
 def _has_all(work: Work) -> bool:
@@ -43,10 +44,10 @@ def _forget_about(work: Work, found: re.Match[str]) -> Next:
         if work.last.result.failed or len(work.steps) > _MOST_STEPS:
             return None
         # A fact that was replaced counts again once the newer one is forgotten.
-        return _recall_all()
+        return _recall_all(work)
     facts = answers_to(what, work.last.result.found)
     if not facts and not _has_all(work):
-        return _recall_all()
+        return _recall_all(work)
     if not facts and (done := work.made("memory_forget")):
         return "\n".join(step.result.text for step in done)
     if not facts:
@@ -64,12 +65,12 @@ def _forget(fact: Found) -> ToolCall:
 def _forget_all(work: Work, _: re.Match[str]) -> Next:
     """All facts, each with its own question to the person, until none is left."""
     if not work.steps:
-        return _recall_all()
+        return _recall_all(work)
     forgotten = work.made("memory_forget")
     if any(step.result.failed for step in forgotten):
         return None
     if work.last.call.name == "memory_forget":
-        return _recall_all()
+        return _recall_all(work)
     if work.last.result.found and len(forgotten) < _ALL_FACTS:
         return tuple(map(_forget, work.last.result.found))
     count = len(forgotten)
@@ -84,7 +85,7 @@ def after_forgetting(work: Work) -> Next:
     has_erred = work.last.result.failed and not work.last.result.for_person
     if not has_erred or "memory_recall" not in work.tools or work.made("memory_recall"):
         return None
-    return _recall_all()
+    return _recall_all(work)
 
 
 def after_recalling(work: Work) -> Next:
@@ -111,7 +112,7 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
         # Other words for the same things may find more.
         wider, is_for_all = search_words(question), is_about_person(question)
         if work.last.call.name == "memory_recall" and (wider != question or is_for_all):
-            return _recall_all()
+            return _recall_all(work)
         if wider != question and not is_for_all:
             return call(work.last.call.name, query=wider, limit=_MOST_FACTS)
     if not kept:
@@ -142,7 +143,7 @@ def _correct(work: Work, found: re.Match[str]) -> Next:
         fact, words = changed
         return call("memory_update", memory=fact.name, fact=words)
     if not _has_all(work):
-        return _recall_all()
+        return _recall_all(work)
     if correction.is_sentence and not correction.has_pronoun:
         return call("memory_remember", fact=correction.new)
     if fact := answered_question(about, correction.new):

@@ -74,7 +74,7 @@ def may_be_kept(request: str, match: ToolMatch) -> bool:
 
 def begins_with_request(said: str) -> bool:
     """Whether a text without its courtesies begins with a word that asks for something."""
-    return _first_word(said) in _requests()
+    return _first_word(said) in _requests() and not _SAID["compound"].match(said)
 
 
 def is_request(text: str) -> bool:

@@ -44,11 +44,12 @@ _SORRY = (
     "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
     "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
 )
+_OUTSIDE = "I cannot look there: I only read files inside of this folder, and nothing outside of it."
 _WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
 #: How each specialist is asked whether it has an answer on record.
 _LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
 #: Where a sentence ends and another begins.
-_SENTENCE_END = re.compile(r"(?<=[.!])\s+(?=[A-Z])")
+_SENTENCE_END = re.compile(r"(?<=[\w)][.!])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bSt\.)(?<!\bM[sz]\.)\s+(?=\w)")
 _KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
 _HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
@@ -168,7 +169,7 @@ class Understanding:
         )
 
     def _answered_directly(self, text: str) -> Task | None:
-        answer = self.direct_answer(text)
+        answer = self.direct_answer(text) or (_OUTSIDE if _SAID["outside"].search(text) else "")
         if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
             return ask("chronicler", text, FORGET_ALL) if "chronicler" in self._tools else None
         return Task(text, answer=answer) if answer else None
@@ -180,7 +181,7 @@ class Understanding:
         if correction is None:
             return None
         about = self._past[-1].asked if self._past else ""
-        if correction.has_pronoun:
+        if correction.has_pronoun and not is_question(about):
             told = (exchange.asked for exchange in reversed(self._past) if _is_told(exchange.asked))
             about = next(told, about)
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
@@ -316,7 +317,7 @@ class Understanding:
         # "Remember to call mum and buy milk" is one request, since buying is no task here.
         keeps = pieces and _KEEPS.match(trim_request(pieces[0]))
         limits = [task for task in tasks[1:] if not task.requests and not self.direct_answer(task.text)]
-        if len(tasks) > 1 and are_clear and not (keeps and limits):
+        if len(said) > 1 and are_clear and not (keeps and limits):
             return tasks
         # "I'm a nurse. What can you do?" asks only at its end.
         is_remark = len(tasks) > 1 and not keeps and all(map(_is_remark, telling[:-1]))
