@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from sestet.core.label import Findings
+from sestet.core.label import CLEAN, Findings, Labelled
 from sestet.core.message import Found
 from sestet.core.tool import tool
 from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, Match, Matches, human_size
@@ -123,12 +123,15 @@ async def fs_search(
     text: Annotated[str, "What to look for, as plain text on one line; upper and lower case are the same"],
     path: Annotated[str, "Where to look: a directory with all below it, or one file"] = ".",
     glob: Annotated[str, "Only files whose name or path fits, such as *.py or docs/*"] = "*",
-) -> Findings:
+) -> Findings | Labelled:
     """Find a text in the names and contents of files. Matches in contents read 'path:line: text'.
 
     Binary files, files over 2 MB, .git, node_modules, .venv and __pycache__ are left out.
     """
     matches = await asyncio.to_thread(files.search, text, path, glob)
+    if not matches.found:
+        # It shows nothing of any file.
+        return Labelled(_show_matches(text, matches), CLEAN)
     found = tuple(Found(match.path, match.text) for match in matches.found)
     return Findings(_show_matches(text, matches), found)
 

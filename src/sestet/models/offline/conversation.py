@@ -109,6 +109,7 @@ def nothing_on_record(question: str) -> str:
     """Says that neither a stored fact nor a file answers a question."""
     if asks_who_i_am(question):
         return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
+    question = re.sub(r"^(?:tell me|show me|give me)\s+(?:about\s+)?", "", question, flags=re.IGNORECASE)
     return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
 

@@ -17,6 +17,8 @@ _VALUES = tuple(
         r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
         r"\b\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
         r"\b\d{1,2}(?:[:.]\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b",
+        r"\b\d+(?:[.,]\d+)? ?(?:%|€|(?:m?g|kg|ml|l|cm|m|km|eur|euros?|pounds?|dollars?|minutes?|hours?|days?|weeks?"
+        r"|months?|years?)\b)",
         r"\b\d+(?:[.,]\d+)?\b",
     )
 )
@@ -63,6 +65,9 @@ def read_correction(text: str) -> Correction | None:
 
 def _is_correction(found: re.Match[str], is_led: bool) -> bool:
     """ "My dog is called Max, not Rex" corrects; "I like tea, not because of the taste" does not."""
+    if re.search(r"(?:\b(?:is|are|was|were|am|do|does|did|will|has|have|had|can|could)|n't|'s|'re|'m)$", found["new"]):
+        # "Ida is not vegan any more" says what is no longer true, and nothing in its place.
+        return False
     is_name = len(found["old"].split()) <= 3 and not re.match(
         r"(?:because|that|to|only|if|when|very|so)\b", found["old"]
     )
@@ -87,7 +92,7 @@ def corrected_fact(
                 return fact, changed
         answers = [fact for fact in answers_to(about, facts) if _SAID["value"].search(fact.text)]
         return (
-            (answers[0], _SAID["value"].sub(rf"\1 {correction.new}", answers[0].text))
+            (answers[0], _with_new_value(answers[0].text, correction.new))
             if len(answers) == 1
             else None
         )
@@ -127,10 +132,13 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
     found = _SAID["pronoun"].match(sentence)
     scored = [(shares_subject(about, fact.text), fact) for fact in facts]
     best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
-    if re.search(r"\b(?:called|named)\b", fact.text):
+    if best < _SAME_SUBJECT or found is None or re.search(r"\b(?:called|named)\b", fact.text):
         return None
+    for kind in _VALUES:
+        if len(kind.findall(found["rest"])) == 1 == len(kind.findall(fact.text)):
+            return fact, kind.sub(kind.findall(found["rest"])[0], fact.text)
     subject = _SAID["object"].match(fact.text) or _SAID["subject"].match(fact.text)
-    if found is None or subject is None or best < _SAME_SUBJECT:
+    if subject is None:
         return None
     owned = found["owned"] or ""
     if owned and not re.search(rf"\b{re.escape(owned)}\b", subject["subject"], re.IGNORECASE):
@@ -141,6 +149,14 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
 
 def _last_sentence(text: str) -> str:
     return re.split(r"[.!;]\s+", text.strip(" .!"))[-1]
+
+
+def _with_new_value(fact: str, value: str) -> str:
+    """The fact with another value behind its verb; a value may bring its own preposition: "under the sofa"."""
+    changed = _SAID["value"].sub(rf"\1 {value}", fact)
+    return re.sub(
+        r"\b(?:on|at|in) (?=(?:in|on|at|under|behind|by|with|near|inside|beside|above|below|next to)\b)", "", changed
+    )
 
 
 def _with_value(fact: str, value: str) -> str:

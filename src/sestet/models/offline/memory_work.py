@@ -137,6 +137,12 @@ def _correct(work: Work, found: re.Match[str]) -> Next:
         return call(
             "memory_recall", query=about or f"{correction.new} {correction.old}".strip(), limit=_MOST_FACTS
         )
+    if work.last.call.name == "memory_update" and work.last.result.found:
+        # The older fact stands, so the person is asked whether to forget it.
+        return _forget(work.last.result.found[0])
+    if work.last.call.name == "memory_forget" and not work.last.result.failed:
+        updated = work.made("memory_update")[-1].call.arguments.get("fact")
+        return f"Remembered: {updated}\n{work.last.result.text}"
     if work.last.call.name != "memory_recall":
         return None
     if changed := corrected_fact(correction, work.last.result.found, about):

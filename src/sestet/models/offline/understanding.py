@@ -7,7 +7,7 @@ from datetime import datetime
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import has_subject
 from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
-from sestet.models.offline.corrections import read_correction
+from sestet.models.offline.corrections import answered_question, read_correction
 from sestet.models.offline.dates import answer_date
 from sestet.models.offline.earlier import Earlier
 from sestet.models.offline.file_work import ANSWER
@@ -157,6 +157,7 @@ class Understanding:
             self._answered_directly,
             self._referring,
             self._correcting,
+            self._answering,
             self._foreseen,
             self._planning,
             self._naming_a_place,
@@ -188,6 +189,16 @@ class Understanding:
             about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
         return ask("chronicler", text, CORRECT.format(text=text.strip()))
+
+    def _answering(self, text: str) -> Task | None:
+        """A value alone, after a question that nothing on record answered: "what is my shoe size?", "43"."""
+        last = self._past[-1] if self._past else Exchange("", "")
+        question, value = trim_request(last.asked), text.strip(" .!")
+        is_value = len(value.split()) <= _FEW_WORDS and not is_request(value) and "?" not in text
+        if not is_value or "chronicler" not in self._tools or last.answer != nothing_on_record(question):
+            return None
+        fact = answered_question(question, value)
+        return ask("chronicler", text, f"remember that {fact}") if fact else None
 
     def _foreseen(self, text: str) -> Task | None:
         """A request that fits an example of a tool."""
