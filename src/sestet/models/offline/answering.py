@@ -145,13 +145,9 @@ def lines_that_answer(question: str, lines: Iterable[Found], head: str = "") -> 
         around = frozenset(re.findall(r"[^\W\d_]+|\d+", f"{line.name} {head}".casefold()))
         in_line = [word for word in asked.telling if _is_in(word, own)]
         rest = [word for word in asked.telling if word not in in_line and not _is_in(word, around)]
-        has_form = kind.form.search(line.text) is not None
-        missing = [
-            word
-            for word in rest
-            if word not in _table().deeds and not (has_form and word in kind.implied | kind.by_form)
-        ]
-        if in_line and not missing and (has_form or not kind.needs_form):
+        has_form = kind.line_form.search(f"{head} {line.text}" if head else line.text) is not None
+        implied = _table().deeds | (kind.implied if has_form else frozenset[str]())
+        if in_line and implied.issuperset(rest) and (has_form or not kind.needs_form):
             scored.append((len(in_line), line))
     best = max((score for score, _ in scored), default=0)
     return [line for score, line in scored if score == best]
@@ -207,7 +203,8 @@ class _Kind(NamedTuple):
     form: re.Pattern[str]
     by_form: frozenset[str]
     implied: frozenset[str]
-    #: Whether a line of a file without this form is no answer.
+    #: The form of a line of a file that answers, and whether a line without it is no answer.
+    line_form: re.Pattern[str]
     needs_form: bool
 
 
@@ -250,4 +247,5 @@ def _table() -> _Table:
 def _read_kind(entry: Mapping[str, Any]) -> _Kind:
     asked, form = (compiled(entry.get(name, "")) for name in ("asked", "form"))
     by_form, implied = (frozenset(entry.get(name, "").split()) for name in ("by_form", "implied"))
-    return _Kind(asked, form, by_form, implied, bool(entry.get("needs_form")))
+    line_form = compiled(entry["line_form"]) if "line_form" in entry else form
+    return _Kind(asked, form, by_form, implied, line_form, "line_form" in entry)

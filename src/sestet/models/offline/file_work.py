@@ -75,7 +75,22 @@ def after_reading(work: Work) -> Next:
         return None
     path = str(work.steps[0].call.arguments.get("path", ""))
     name = path.rstrip("/").rpartition("/")[2]
-    return call("fs_search", text=name) if re.search(FILE, name) and len(work.steps) == 1 else None
+    if len(work.steps) > 1 or "fs_list" not in work.tools:
+        return None
+    return call("fs_search", text=name) if re.search(FILE, name) else after_listing(work)
+
+
+def after_listing(work: Work) -> Next:
+    """A name without its ending may mean a file: "read ideas"."""
+    failed = [step for step in work.made("fs_read") if step.result.failed]
+    if not failed:
+        return None
+    if listing := _unlisted(work):
+        return listing
+    named = files_named(str(failed[0].call.arguments.get("path", "")), _names(work))
+    if len(named) == 1 and len(failed) == 1:
+        return call("fs_read", path=named[0])
+    return _several(named) if len(named) > 1 else failed[0].result.for_person or failed[0].result.text
 
 
 def after_searching(work: Work) -> Next:

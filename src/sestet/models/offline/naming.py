@@ -89,7 +89,7 @@ def _is_in(word: str, path: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _parts(text: str) -> tuple[str, ...]:
-    return tuple(_PART.findall(text.casefold()))
+    return tuple(_PART.findall(text.casefold().replace("to-do", "todo").replace("to do list", "todo list")))
 
 
 def _folder(path: str) -> str:

@@ -10,6 +10,7 @@ _FLOWS = (*file_work.FLOWS, *memory_work.FLOWS)
 #: What may follow a call, by its tool.
 _FOLLOW_UPS: Mapping[str, Callable[[Work], Next]] = {
     "fs_read": file_work.after_reading,
+    "fs_list": file_work.after_listing,
     "fs_search": file_work.after_searching,
     "memory_forget": memory_work.after_forgetting,
     "memory_recall": memory_work.after_recalling,

@@ -182,9 +182,9 @@ class Understanding:
         if correction is None:
             return None
         about = self._past[-1].asked if self._past else ""
-        if correction.has_pronoun and not is_question(about):
-            told = (exchange.asked for exchange in reversed(self._past) if _is_told(exchange.asked))
-            about = next(told, about)
+        if not is_question(about):
+            said = (exchange.asked for exchange in reversed(self._past))
+            about = next((asked for asked in said if _names_subject(asked)), about)
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
             about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
@@ -389,9 +389,11 @@ def _is_usable(match: ToolMatch) -> bool:
     return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
 
 
-def _is_told(text: str) -> bool:
-    """Whether an earlier message told a fact."""
-    return is_statement(text) or _KEEPS.match(trim_request(text)) is not None
+def _names_subject(text: str) -> bool:
+    """Whether an earlier message told a fact, or asked for one, and not only by a pronoun."""
+    correction = read_correction(text)
+    is_told = is_statement(text) or is_question(text) or _KEEPS.match(trim_request(text)) is not None
+    return is_told and not (correction and correction.has_pronoun)
 
 
 def _is_remark(text: str) -> bool:
