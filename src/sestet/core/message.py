@@ -38,7 +38,7 @@ class AssistantMessage(NamedTuple):
 
     text: str
     calls: tuple[ToolCall, ...] = ()
-    #: For the answer of a specialist to the person: what it found, for models that cannot read it out of ``text``.
+    #: What the specialist found that answers the person itself, as in ``ToolMessage``.
     found: tuple["Found", ...] = ()
 
 

@@ -30,7 +30,10 @@ class Question(NamedTuple):
 def read_question(text: str) -> Question:
     said = with_plain_apostrophe(text).strip().casefold()
     said = re.sub(
-        r"^(?:and|so|but|then|ok|okay|please|tell me|(?:do )?you (?:still )?(?:know|remember)|remind me)[\s,]+", "", said
+        r"^(?:and|so|but|then|ok|okay|please|tell me|remind me|(?:do )?you (?:still )?(?:know|remember))"
+        r"[\s,]+",
+        "",
+        said,
     )
     said = re.sub(r"\b(e-?mail) address\b|\b(phone|telephone|mobile) number\b", r"\1\2", said)
     inner = re.search(r"\b(?:when|where|who|how)\b", said)
@@ -219,6 +222,11 @@ class _Table(NamedTuple):
     shortened: frozenset[str]
     #: Verbs that a line of a file need not have.
     deeds: frozenset[str]
+
+
+def shortened_words() -> frozenset[str]:
+    """Days and months, which are often shortened to three letters."""
+    return _table().shortened
 
 
 def _alike(word: str) -> Sequence[str]:

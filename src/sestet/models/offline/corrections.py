@@ -6,20 +6,22 @@ from typing import NamedTuple
 
 from sestet.core.message import Found
 from sestet.models.offline.answering import answers_to, read_question, shares_subject
+from sestet.models.offline.parameters import NUMBER_WORDS
 from sestet.models.offline.patterns import patterns_of
 
 _SAID = patterns_of("corrections")
 
+_NUMBER = "|".join(NUMBER_WORDS)
 #: Kinds of values, of which a fact usually has one.
 _VALUES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
         r"\b\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
         r"\b\d{1,2}(?:[:.]\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b",
-        r"\b\d+(?:[.,]\d+)? ?(?:%|€|(?:m?g|kg|ml|l|cm|m|km|eur|euros?|pounds?|dollars?|minutes?|hours?|days?|weeks?"
-        r"|months?|years?)\b)",
-        r"\b\d+(?:[.,]\d+)?\b",
+        r"\b\d+(?:[.,]\d+)? ?(?:%|€|(?:m?g|kg|ml|l|cm|m|km|eur|euros?|pounds?|dollars?|minutes?|hours?|days?"
+        r"|weeks?|months?|years?)\b)",
+        rf"\b(?:\d+(?:[.,]\d+)?|{_NUMBER})\b",
     )
 )
 _SAME_SUBJECT = 0.6
@@ -65,7 +67,9 @@ def read_correction(text: str) -> Correction | None:
 
 def _is_correction(found: re.Match[str], is_led: bool) -> bool:
     """ "My dog is called Max, not Rex" corrects; "I like tea, not because of the taste" does not."""
-    if re.search(r"(?:\b(?:is|are|was|were|am|do|does|did|will|has|have|had|can|could)|n't|'s|'re|'m)$", found["new"]):
+    if re.search(
+        r"(?:\b(?:is|are|was|were|am|do|does|did|will|has|have|had|can|could)|n't|'s|'re|'m)$", found["new"]
+    ):
         # "Ida is not vegan any more" says what is no longer true, and nothing in its place.
         return False
     is_name = len(found["old"].split()) <= 3 and not re.match(
@@ -79,8 +83,8 @@ def corrected_fact(
 ) -> tuple[Found, str] | None:
     """The fact that a correction is about, and its new words; None if no fact is.
 
-    ``about``: the last question or fact, for a correction that only says the right value, or names its subject
-    by a pronoun.
+    ``about``: the last question or fact, for a correction that only says the right value, or names its
+    subject by a pronoun.
     """
     if about and correction.has_pronoun and not correction.old:
         changed = _by_pronoun(_last_sentence(correction.said or correction.new), facts, about)
@@ -91,11 +95,7 @@ def corrected_fact(
             if changed := _with_value(fact.text, correction.new):
                 return fact, changed
         answers = [fact for fact in answers_to(about, facts) if _SAID["value"].search(fact.text)]
-        return (
-            (answers[0], _with_new_value(answers[0].text, correction.new))
-            if len(answers) == 1
-            else None
-        )
+        return (answers[0], _with_new_value(answers[0].text, correction.new)) if len(answers) == 1 else None
     if correction.old:
         old = re.compile(rf"(?<!\w){re.escape(correction.old)}(?!\w)", re.IGNORECASE)
         holding = [fact for fact in facts if old.search(fact.text)]
@@ -152,15 +152,18 @@ def _last_sentence(text: str) -> str:
 
 
 def _with_new_value(fact: str, value: str) -> str:
-    """The fact with another value behind its verb; a value may bring its own preposition: "under the sofa"."""
+    """The fact with another value behind its verb, which may bring a preposition: "under the sofa"."""
     changed = _SAID["value"].sub(rf"\1 {value}", fact)
     return re.sub(
-        r"\b(?:on|at|in) (?=(?:in|on|at|under|behind|by|with|near|inside|beside|above|below|next to)\b)", "", changed
+        r"\b(?:on|at|in) (?=(?:in|on|at|under|behind|by|with|near|inside|beside|above|below|next to)\b)",
+        "",
+        changed,
     )
 
 
 def _with_value(fact: str, value: str) -> str:
     """The fact with another day, time or number in the place of its only one; empty if that is not so."""
+    value = re.sub(r"^(?:on|at|in|for)\s+", "", value, flags=re.IGNORECASE)
     for kind in _VALUES:
         if kind.fullmatch(value) and len(kind.findall(fact)) == 1:
             return kind.sub(value, fact)
@@ -169,7 +172,8 @@ def _with_value(fact: str, value: str) -> str:
 
 def _without_values(text: str) -> str:
     """The words of a fact that name its subject, without numbers and dates."""
-    words = (word for word in read_question(text).telling if not word[0].isdigit())
+    telling = read_question(text).telling
+    words = (word for word in telling if not word[0].isdigit() and word not in NUMBER_WORDS)
     months = re.compile(
         r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|.*day$|moved|postponed|changed|shifted"
     )

@@ -95,7 +95,9 @@ class Earlier:
 
     def _files_read(self) -> list[str]:
         """The files that were read, the latest last."""
-        return [path for at in range(len(self._past)) for done in self._work(at) if (path := self._file_of(done))]
+        return [
+            path for at in range(len(self._past)) for done in self._work(at) if (path := self._file_of(done))
+        ]
 
     def _work(self, at: int) -> list[Delegated]:
         """The requests about files of an earlier message, with what was found."""

@@ -1,11 +1,11 @@
-"""The operator's work with files: names that are not exact, descriptions, and questions that a line answers."""
+"""The operator's work with files: inexact names, descriptions, and questions that a line answers."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from sestet.core.message import Found, ToolCall
 from sestet.core.words import stem
-from sestet.models.offline.answering import lines_that_answer, read_question
+from sestet.models.offline.answering import lines_that_answer, read_question, shortened_words
 from sestet.models.offline.conversation import NOT_UNDERSTOOD, nothing_on_record
 from sestet.models.offline.naming import files_named, numbered, siblings
 from sestet.models.offline.parameters import FILE, QUOTED
@@ -100,7 +100,9 @@ def after_searching(work: Work) -> Next:
         return None
     tried = {str(step.call.arguments.get("path", "")) for step in failed}
     wanted = str(work.last.call.arguments.get("text", "")).casefold()
-    named = [path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted]
+    named = [
+        path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted
+    ]
     if len(named) == 1 and named[0] not in tried:
         return call("fs_read", path=named[0])
     if len(named) > 1:
@@ -209,7 +211,7 @@ def _without_kind(name: str) -> str:
 
 
 def _answer(work: Work, found: re.Match[str]) -> Next:
-    """The lines with the telling words of a question; for a few words without a question, a file of this name."""
+    """The lines with the telling words of a question; for mere words, a file with this name."""
     question = found["question"]
     is_asked = "?" in question or asks(question)
     nothing = nothing_on_record(question) if is_asked else NOT_UNDERSTOOD
@@ -227,16 +229,18 @@ def _answer(work: Work, found: re.Match[str]) -> Next:
     lines = list(dict.fromkeys(one for step in searches for one in step.result.found if one.text))
     if answers := lines_that_answer(question, lines):
         return _shown(answers)
-    tables = _tables(searches[-1].result.found, work, lines)
+    tables = _tables(work)
     if tables and not any(step.call.arguments.get("text") == "," for step in searches):
         return tuple(call("fs_search", text=",", path=path) for path in tables)
     rows = [step.result.found for step in searches if step.call.arguments.get("text") == ","]
-    answers = [one for table in rows if table for one in lines_that_answer(question, table[1:], table[0].text)]
+    answers = [
+        one for table in rows if table for one in lines_that_answer(question, table[1:], table[0].text)
+    ]
     heads = [table[0] for table in rows if table and any(one.name == table[0].name for one in answers)]
     return _shown((*heads, *answers)) if answers else nothing
 
 
-def _tables(latest: Sequence[Found], work: Work, lines: Sequence[Found]) -> list[str]:
+def _tables(work: Work) -> list[str]:
     """The tables with the most hits: the head of a table says what its columns are."""
     found = [one.name for step in work.made("fs_search") for one in step.result.found]
     tables = [path for path in dict.fromkeys(found) if path.casefold().endswith((".csv", ".tsv"))]
@@ -245,16 +249,10 @@ def _tables(latest: Sequence[Found], work: Work, lines: Sequence[Found]) -> list
 
 def _searched(word: str) -> str:
     """The beginning of a word that every form of it has: days and months are often shortened."""
-    if re.fullmatch(_DAY_OR_MONTH, word):
+    if word in shortened_words():
         return word[:3]
     short = stem(word)
     return short if len(short) >= _SHORTEST_STEM else word
-
-
-_DAY_OR_MONTH = (
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
-    r"|november|december"
-)
 
 
 def _shown(lines: Sequence[Found]) -> str:
@@ -288,7 +286,9 @@ def _is_there(work: Work, found: re.Match[str]) -> Next:
     if not work.steps:
         return call("fs_search", text=name.rpartition("/")[2])
     wanted = name.rpartition("/")[2].casefold()
-    there = [path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted]
+    there = [
+        path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted
+    ]
     return f"Yes: {', '.join(there)}" if there else f"No, there is no file named “{name}” here."
 
 

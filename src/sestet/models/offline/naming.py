@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from sestet.models.offline.answering import same_word
+from sestet.models.offline.answering import same_word, shortened_words
 
 _PART = re.compile(r"[^\W\d_]+|\d+")
 #: Words that say nothing, and words that only say what kind of thing is named.
@@ -16,17 +16,12 @@ _EMPTY = frozenset(
 )
 _KINDS = frozenset(
     """
-    file files document documents doc list text note notes table sheet spreadsheet recipe letter folder csv txt
-    md page report plan contents content
+    file files document documents doc list text note notes table sheet spreadsheet recipe letter folder csv
+    txt md page report plan contents content
     """.split()  # noqa: SIM905
 )
-_SHORT = {
-    word[:3]: word
-    for word in (
-        "january february march april june july august september october november december "
-        "monday tuesday wednesday thursday friday saturday sunday"
-    ).split()
-}
+#: How days and months are shortened.
+_SHORT = {word[:3]: word for word in shortened_words()}
 
 
 def files_named(description: str, paths: Sequence[str], near: str = "") -> list[str]:

@@ -8,10 +8,12 @@ from typing import NamedTuple
 from sestet.core.message import AssistantMessage, Found, Message, ToolMessage, UserMessage
 from sestet.models.offline.dates import is_near_day
 from sestet.models.offline.patterns import patterns_of
+from sestet.models.router.splitting import openings
 
 _SAID = patterns_of("references")
 
-_ORDINALS = "first second third fourth fifth last other next"
+_HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
 CANNOT_REWRITE = (
     "I cannot reword, shorten or explain an answer: that takes a real model, and I only recognise requests "
     "by their words. `sestet setup` finds one."
@@ -144,6 +146,15 @@ def _about_the_past(request: str, past: Sequence[Exchange]) -> str:
 def _quote(text: str) -> str:
     text = " ".join(text.split())
     return f"“{text[:_LONGEST_QUOTE]}…”" if len(text) > _LONGEST_QUOTE else f"“{text}”"
+
+
+def with_name(question: str, past: Sequence[Exchange]) -> str:
+    """The question with the name that "she" or "his" stands for, if the last message has one."""
+    if not past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
+        return question
+    names = _A_NAME.findall(past[-1].asked) or _A_NAME.findall(past[-1].answer)
+    names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
+    return f"{question} ({names[-1]})" if names else question
 
 
 def substituted(question: str, what: str, words: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ _SHORTEST = 4
 #: In a shorter word a wrong letter may make another word: "lost" is not "list".
 _SHORTEST_REPLACED = 6
 #: After these the word is a name: "Raed is my friend".
-_AFTER_NAME = frozenset("is are was were has have had will and".split())
+_AFTER_NAME = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "and"])
 
 
 def with_known_verbs(text: str) -> str:
@@ -51,7 +51,9 @@ def _is_mistyped(word: str, verb: str) -> bool:
         if len(differing) == 1:
             return len(verb) >= _SHORTEST_REPLACED and word[0] == verb[0]
         swapped = len(differing) == 2 and differing[1] == differing[0] + 1
-        return swapped and word[differing[0]] == verb[differing[1]] and word[differing[1]] == verb[differing[0]]
+        return (
+            swapped and word[differing[0]] == verb[differing[1]] and word[differing[1]] == verb[differing[0]]
+        )
     shorter, longer = sorted((word, verb), key=len)
     if len(longer) - len(shorter) != 1 or word[0] != verb[0] or len(verb) < _SHORTEST:
         return False

@@ -51,7 +51,7 @@ def is_statement(text: str) -> bool:
 
 
 def _has_subject_and_verb(said: str) -> bool:
-    """Whether a verb follows a subject: "the rent is due", "mum lives in Rome", but not "raed lecture3.md"."""
+    """Whether a verb follows a subject: "mum lives in Rome", but not "raed lecture3.md"."""
     verb = _SAID["verb"].search(said, len(_first_word(said)))
     if verb is None:
         return False

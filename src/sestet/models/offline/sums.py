@@ -64,7 +64,7 @@ _FACTORS = {"double": "2", "twice": "2", "half": "(1/2)"}
 
 
 def go_on_with_sum(text: str, earlier: Sequence[str]) -> str:
-    """The sum that goes on with the result of the sum before it ("and divided by 2?"); empty for another text."""
+    """The sum that goes on with the result before it ("and divided by 2?"); empty for another text."""
     result, answer = "", ""
     for said in (*earlier, text):
         plain = said.strip(" .!?")

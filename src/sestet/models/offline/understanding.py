@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sestet.core.tool import Tool
-from sestet.models.offline.answering import has_subject
+from sestet.models.offline.answering import has_subject, is_about_person
 from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
 from sestet.models.offline.corrections import answered_question, read_correction
 from sestet.models.offline.dates import answer_date
@@ -14,12 +14,12 @@ from sestet.models.offline.file_work import ANSWER
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import find_limit
 from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
 from sestet.models.offline.parameters import PATH
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.phrasings import rephrase
 from sestet.models.offline.plans import asks_for_plan
-from sestet.models.offline.references import CANNOT_REWRITE, Exchange, read_reference
-from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
+from sestet.models.offline.references import CANNOT_REWRITE, Exchange, read_reference, with_name
 from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.statements import begins_with_request, is_request, is_statement, may_be_kept
 from sestet.models.offline.sums import go_on_with_sum, work_out
@@ -27,7 +27,6 @@ from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.units import convert_units
 from sestet.models.offline.words import COMMON, asks, clauses_of, is_question, trim_request, without_gaps
 from sestet.models.router import DIRECT, Router
-from sestet.models.router.splitting import openings
 
 _SAID = patterns_of("understanding")
 
@@ -52,8 +51,6 @@ _LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {q
 _SENTENCE_END = re.compile(r"(?<=[\w)][.!])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bSt\.)(?<!\bM[sz]\.)\s+(?=\w)")
 _KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
-_HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
-_A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
 
 
 class Understanding:
@@ -170,10 +167,18 @@ class Understanding:
         )
 
     def _answered_directly(self, text: str) -> Task | None:
+        if self._past and _SAID["forget_it"].fullmatch(trim_request(text)) and self._was_about_memory():
+            return None
         answer = self.direct_answer(text) or (_OUTSIDE if _SAID["outside"].search(text) else "")
         if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
             return ask("chronicler", text, FORGET_ALL) if "chronicler" in self._tools else None
         return Task(text, answer=answer) if answer else None
+
+    def _was_about_memory(self) -> bool:
+        """Whether the last message told a fact or was answered with one, so that "forget it" means it."""
+        task, answer = self.tasks_of(len(self._past) - 1)[-1], self._past[-1].answer
+        is_memory = task.requests[:1] and task.requests[0].agent == "chronicler"
+        return bool(is_memory and answer and answer != task.answer)
 
     def _correcting(self, text: str) -> Task | None:
         if "chronicler" not in self._tools or is_question(text) or begins_with_request(trim_request(text)):
@@ -208,7 +213,7 @@ class Understanding:
             for name, match in matches.items()
             if match and _is_usable(match) and may_be_kept(text, match)
         }
-        if not strengths:
+        if not strengths or (_SAID["of_mine"].match(trim_request(text)) and not is_about_person(text)):
             return None
         return ask(max(strengths, key=lambda name: strengths[name]), text)
 
@@ -262,7 +267,7 @@ class Understanding:
             return None
         if not has_subject(said):
             return Task(text, answer=_WHAT_IS_MEANT) if is_question(text) else None
-        question = self._named(said)
+        question = with_name(said, self._past)
         is_asked = asks(said) or "?" in text
         request = ANSWER.format(question=f"{question.strip(' ?')}?" if is_asked else question)
         return self._lookup(question, Request("operator", request, is_final=True))
@@ -364,14 +369,6 @@ class Understanding:
             earlier = Understanding(*parts, self._past[:number], self._known)
             self._known[number] = earlier.tasks(self._past[number].asked)
         return self._known[number]
-
-    def _named(self, question: str) -> str:
-        """The question with the name that "she" or "his" stands for, if the last message has one."""
-        if not self._past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
-            return question
-        names = _A_NAME.findall(self._past[-1].asked) or _A_NAME.findall(self._past[-1].answer)
-        names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
-        return f"{question} ({names[-1]})" if names else question
 
 
 _DO_IT = re.compile(r"\w+\s+(?:it|that|this|them)\b(?!\s+(?:is|i|my|we|the)\b)", re.IGNORECASE)

@@ -13,7 +13,27 @@ _SAID = patterns_of("words")
 #: A long gap would make the patterns slow, since they try every part of it.
 _GAP = re.compile(r"\s{20,}")
 _PUNCTUATION = " \t\r\n.!?,"
-_ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again", "if that is possible", "if possible", "if you can", "if you could", "if you please", "though", "then", "btw", "by the way", "right now")
+_ENDINGS = (
+    "please",
+    "pls",
+    "for me",
+    "to me",
+    "thanks",
+    "thank you",
+    "will you",
+    "would you",
+    "again",
+    "if that is possible",
+    "if possible",
+    "if you can",
+    "if you could",
+    "if you please",
+    "though",
+    "then",
+    "btw",
+    "by the way",
+    "right now",
+)
 _CONTRACTED = re.compile(r"\b(who|what|where|when|how)'?s\b", re.IGNORECASE)
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
 #: Where one clause ends and the next begins. A long gap is matched only from its beginning.
