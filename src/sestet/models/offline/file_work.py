@@ -75,7 +75,7 @@ def after_reading(work: Work) -> Next:
         return None
     path = str(work.steps[0].call.arguments.get("path", ""))
     name = path.rstrip("/").rpartition("/")[2]
-    if len(work.steps) > 1 or "fs_list" not in work.tools:
+    if len(work.steps) > 1 or "fs_list" not in work.tools or len(work.last.call.arguments) > 1:
         return None
     return call("fs_search", text=name) if re.search(FILE, name) else after_listing(work)
 

@@ -30,8 +30,8 @@ _SEVERAL_FILES = re.compile(
     rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
 )
 _SECRETS_GO_TO_VAULT = (
-    "I do not keep passwords, PINs, card numbers or keys in memory: the vault or a password manager is the place "
-    "for secrets. Nothing was stored."
+    "I do not keep passwords, PINs, card numbers or keys in memory: the vault or a password manager is the "
+    "place for secrets. Nothing was stored."
 )
 
 
