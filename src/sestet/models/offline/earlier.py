@@ -19,6 +19,7 @@ from sestet.models.offline.matching import find_tool
 from sestet.models.offline.naming import files_named
 from sestet.models.offline.parameters import PATH
 from sestet.models.offline.references import Delegated, Exchange, Reference, substituted
+from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.statements import is_request, is_statement
 from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.words import is_question, trim_request, without_article
@@ -62,7 +63,7 @@ class Earlier:
             "forget it": self._forget,
             "keep it": self._keep,
             "undo": self._undo,
-            "redo": lambda _: self._past[-1].asked,
+            "redo": lambda _: with_known_verbs(self._past[-1].asked),
             "same for": self._same_for,
             "day": self._day,
             "and": self._and,

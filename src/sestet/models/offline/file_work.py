@@ -285,10 +285,10 @@ def _is_there(work: Work, found: re.Match[str]) -> Next:
     name = found["path"].strip("\"'`“”")
     if not work.steps:
         return call("fs_search", text=name.rpartition("/")[2])
-    wanted = name.rpartition("/")[2].casefold()
-    there = [
-        path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted
-    ]
+    wanted, paths = name.rpartition("/")[2].casefold(), paths_of(work.last.result.found)
+    there = [path for path in paths if path.rpartition("/")[2].casefold() == wanted]
+    if not there and not re.search(FILE, name):
+        there = files_named(name, paths)
     return f"Yes: {', '.join(there)}" if there else f"No, there is no file named “{name}” here."
 
 

@@ -41,6 +41,7 @@ _FRACTIONS = {"third": "3", "quarter": "4"}
 _SPOKEN = (
     (r"[$€£]\s*(?=\d)|(?<=\d)\s*(?:dollars?|euros?|pounds?|eur|usd|€|\$)(?!\w)", ""),
     (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
+    (r"(?<=\d/\d)\s+of\s+(?=\d)", "*"),
     (r"\s+plus\s+", "+"),
     (r"\s+(?:minus|less)\s+", "-"),
     (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),

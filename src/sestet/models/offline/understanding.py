@@ -49,6 +49,9 @@ _WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
 _LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
 #: Where a sentence ends and another begins.
 _SENTENCE_END = re.compile(r"(?<=[\w)][.!])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bSt\.)(?<!\bM[sz]\.)\s+(?=\w)")
+_AND_MY = re.compile(
+    r",?\s+and\s+(?=(?:my|our)\s+\w+(?:\s+\w+){0,3}\s+(?:is|are|was|lives?|works?)\b)", re.IGNORECASE
+)
 _KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
 
@@ -106,7 +109,7 @@ class Understanding:
             return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
         if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
             return [task for line in lines for task in self.tasks(line)]
-        sentences = _SENTENCE_END.split(text)
+        sentences = [part for sentence in _SENTENCE_END.split(text) for part in _AND_MY.split(sentence)]
         if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
             return [self.task(sentence) for sentence in sentences]
         return ()
