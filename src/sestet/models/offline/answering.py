@@ -78,6 +78,11 @@ def is_about_person(question: str) -> bool:
     return any(_SAID[name].search(question) for name in ("asks_who_i_am", "asks_my_age", "asks_for_all"))
 
 
+def asks_name_or_age(question: str) -> bool:
+    """Whether it asks for the person's own name or age, for which the newest fact counts."""
+    return any(_SAID[name].search(question) for name in ("asks_who_i_am", "asks_my_age"))
+
+
 def asks_who_i_am(question: str) -> bool:
     return _SAID["asks_who_i_am"].search(question) is not None
 
@@ -129,7 +134,8 @@ def _score(asked: Question, text: str) -> int:
     missing = [word for word in asked.telling if word not in present and word not in implied]
     # One more word than the fact has may be a mere detail of a long question, but never a number.
     is_detail = len(asked.telling) >= _MANY and len(missing) == 1 and not missing[0][0].isdigit()
-    if not present or (missing and not is_detail):
+    # An age is a number: where somebody lives does not answer how old they are.
+    if not present or (missing and not is_detail) or (asked.kind == "age" and not has_form):
         return 0
     return 1 + has_form
 

@@ -8,6 +8,7 @@ from sestet.core.message import Found
 from sestet.models.offline.answering import answers_to, read_question, shares_subject
 from sestet.models.offline.parameters import NUMBER_WORDS
 from sestet.models.offline.patterns import patterns_of
+from sestet.models.offline.statements import tells_or_asks
 
 _SAID = patterns_of("corrections")
 
@@ -145,6 +146,12 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
         return None
     verb = {"'s": " is", "'re": " are"}.get(found["verb"].casefold(), found["verb"])
     return fact, f"{subject['subject'].strip()} {verb.strip()} {found['rest'].strip()}"
+
+
+def names_subject(text: str) -> bool:
+    """Whether a message tells a fact, or asks for one, and names its subject not only by a pronoun."""
+    correction = read_correction(text)
+    return tells_or_asks(text) and not (correction and correction.has_pronoun)
 
 
 def _last_sentence(text: str) -> str:

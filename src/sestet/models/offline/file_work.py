@@ -283,12 +283,14 @@ def _size_of(work: Work, found: re.Match[str]) -> Next:
 
 def _is_there(work: Work, found: re.Match[str]) -> Next:
     name = found["path"].strip("\"'`“”")
-    if not work.steps:
+    is_exact = re.search(FILE, name) is not None
+    if is_exact and not work.steps:
         return call("fs_search", text=name.rpartition("/")[2])
+    if not is_exact and (listing := _unlisted(work)):
+        return listing
     wanted, paths = name.rpartition("/")[2].casefold(), paths_of(work.last.result.found)
     there = [path for path in paths if path.rpartition("/")[2].casefold() == wanted]
-    if not there and not re.search(FILE, name):
-        there = files_named(name, paths)
+    there = there if is_exact else files_named(name, _names(work))
     return f"Yes: {', '.join(there)}" if there else f"No, there is no file named “{name}” here."
 
 
@@ -300,5 +302,5 @@ FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
     (form(READ_ABOUT), frozenset({"fs_list", "fs_search", "fs_read"}), _read_about),
     (form(ANSWER), frozenset({"fs_list", "fs_search", "fs_read"}), _answer),
     (form("how big is the file {path}"), frozenset({"fs_list", "fs_search"}), _size_of),
-    (form("is there a file named {path}"), frozenset({"fs_search"}), _is_there),
+    (form("is there a file named {path}"), frozenset({"fs_list", "fs_search"}), _is_there),
 )

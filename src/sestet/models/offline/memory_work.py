@@ -3,7 +3,13 @@
 import re
 
 from sestet.core.message import Found, ToolCall
-from sestet.models.offline.answering import answers_to, has_subject, is_about_person, search_words
+from sestet.models.offline.answering import (
+    answers_to,
+    asks_name_or_age,
+    has_subject,
+    is_about_person,
+    search_words,
+)
 from sestet.models.offline.corrections import answered_question, corrected_fact, read_correction
 from sestet.models.offline.words import trim_request
 from sestet.models.offline.work import Flow, Next, Work, call, form
@@ -108,6 +114,8 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
         return None
     question = re.sub(r"^(?:do you remember|look up)\s+", "", trim_request(work.request), flags=re.IGNORECASE)
     kept = answers_to(question, result.found)
+    if asks_name_or_age(question) and work.last.call.name == "memory_recall" and not _has_all(work):
+        return _recall_all(work)
     if not kept and len(work.steps) == 1:
         # Other words for the same things may find more.
         wider, is_for_all = search_words(question), is_about_person(question)

@@ -167,5 +167,12 @@ def substituted(question: str, what: str, words: Sequence[str]) -> str:
         return re.sub(
             rf"\b{re.escape(same)}(?:\s+\S+){{{count - 1}}}", what, question, count=1, flags=re.IGNORECASE
         )
-    last = words[-1] if words else ""
-    return re.sub(rf"\b{re.escape(last)}\b", what, question, count=1, flags=re.IGNORECASE) if last else what
+    if not words:
+        return what
+    # "The apple pie" is one thing: all telling words that stand together before the last one belong to it.
+    run = re.escape(words[-1])
+    for word in reversed(words[:-1]):
+        if not re.search(rf"\b{re.escape(word)}\s+{run}\b", question, re.IGNORECASE):
+            break
+        run = rf"{re.escape(word)}\s+{run}"
+    return re.sub(rf"(?:\b(?:the|an?)\s+)?\b{run}\b", what, question, count=1, flags=re.IGNORECASE)

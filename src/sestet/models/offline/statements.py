@@ -28,7 +28,6 @@ _MORE_REQUESTS = frozenset(
     discard scrap reword recite
     """.split()  # noqa: SIM905
 )
-_FIRST_PERSON = re.compile(r"(?:i|i'm|im|i've|ive|my|we|we're|our)\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _SHORTEST = 2
 _SHORT_SUBJECT = 3
@@ -43,11 +42,15 @@ def is_statement(text: str) -> bool:
         first = _first_word(said)
         return first in _DOUBLE and _SAID["states_anyway"].match(said) is not None
     return bool(
-        _FIRST_PERSON.match(said)
+        _SAID["about_me"].match(said)
         or _has_subject_and_verb(said)
         or _NAME_AND_VERB.match(said)
         or _LABELLED.match(said)
     )
+
+
+def tells_or_asks(text: str) -> bool:
+    return is_statement(text) or is_question(text) or _SAID["wish"].match(trim_request(text)) is not None
 
 
 def _has_subject_and_verb(said: str) -> bool:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+from sestet.models.offline.parameters import NUMBER_WORDS
+
 _ASKS_FOR_SUM = re.compile(
     r"^(?:(?:and|so|tell\s+me|calculate|compute|work\s+out|figure\s+out|solve|evaluate|what\s+(?:is|are|would\s+be|does)"
     r"|what's|whats|how\s+much\s+(?:is|are|would\s+be|does)|what|the\s+(?:result|value)\s+of)\s+)+"
@@ -49,13 +51,14 @@ _SPOKEN = (
     (r"\u2212", "-"),
     (r"(?<=\d),(?=\d{3}\b)", ""),
 )
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
 _DATE = re.compile(r"\d[-/]\d+[-/]\d|\d[-/]\d+$(?<=\d{4})")
 _DIGITS = 6
 
 
 _FOLLOW_UP = re.compile(
-    rf"(?:(?:and|then|now|ok|so|what\s+(?:is|about)|how\s+about)\s+)*(?:(?:that|it|the\s+result)\s+)?"
+    rf"(?:(?:and|then|now|ok|so|what\s+(?:is|about)|what's|whats|how\s+about)\s+)*(?:(?:that|it|the\s+result)\s+)?"
     rf"(?:(?P<sign>divided\s+by|times|multiplied\s+by|plus|minus|less|over|[-+*/\u00d7\u00f7x])\s*(?P<number>{_NUMBER})(?P<percent>\s*(?:%|percent))?"
     rf"|(?P<times>double|twice|half)(?:\s+of)?\s+(?:that|it)|(?P<share>{_NUMBER})\s*(?:%|percent)\s+of\s+(?:that|it|the\s+result))",
     re.IGNORECASE,
@@ -64,11 +67,23 @@ _SIGNS = {"divided by": "/", "over": "/", "\u00f7": "/", "plus": "+", "minus": "
 _FACTORS = {"double": "2", "twice": "2", "half": "(1/2)"}
 
 
+_COMMAND = re.compile(
+    r"(?P<deed>divide|multiply|add|subtract)\s+(?:(?:that|it|the\s+result)\s+by\s+)?(?P<number>\d[\d.,]*)"
+    r"(?:\s+(?:to|from)\s+(?:that|it|the\s+result))?$",
+    re.IGNORECASE,
+)
+_DEEDS = {"divide": "divided by", "multiply": "times", "add": "plus", "subtract": "minus"}
+
+
+def _as_sign(found: re.Match[str]) -> str:
+    return f"{_DEEDS[found['deed'].casefold()]} {found['number']}"
+
+
 def go_on_with_sum(text: str, earlier: Sequence[str]) -> str:
     """The sum that goes on with the result before it ("and divided by 2?"); empty for another text."""
     result, answer = "", ""
     for said in (*earlier, text):
-        plain = said.strip(" .!?")
+        plain = _COMMAND.sub(_as_sign, said.strip(" .!?"))
         followed = _FOLLOW_UP.fullmatch(plain) if result else None
         result = _followed(result, followed) if followed else _in_figures(plain)
         answer = work_out(result) if followed else ""
@@ -104,7 +119,7 @@ def _signs(asked: str) -> str:
 def work_out(text: str) -> str:
     """The sum with its result; empty when the text is not a sum."""
     asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
-    sum_ = _signs(asked)
+    sum_ = _signs(_NUMBER_WORD.sub(lambda found: str(NUMBER_WORDS[found[0].casefold()]), asked))
     tokens = _TOKEN.findall(sum_)
     if _DATE.search(sum_) or "".join(tokens) != sum_ or len(tokens) < 3:
         return ""

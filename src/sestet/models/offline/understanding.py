@@ -7,7 +7,7 @@ from datetime import datetime
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import has_subject, is_about_person
 from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
-from sestet.models.offline.corrections import answered_question, read_correction
+from sestet.models.offline.corrections import answered_question, names_subject, read_correction
 from sestet.models.offline.dates import answer_date
 from sestet.models.offline.earlier import Earlier
 from sestet.models.offline.file_work import ANSWER
@@ -184,15 +184,20 @@ class Understanding:
         return bool(is_memory and answer and answer != task.answer)
 
     def _correcting(self, text: str) -> Task | None:
-        if "chronicler" not in self._tools or is_question(text) or begins_with_request(trim_request(text)):
+        request = trim_request(text)
+        changes = self._past and _SAID["change_it"].match(request) and self._was_about_memory()
+        if "chronicler" not in self._tools:
             return None
+        if not changes and (is_question(text) or begins_with_request(request)):
+            return None
+        text = request if changes else text
         correction = read_correction(text)
         if correction is None:
             return None
         about = self._past[-1].asked if self._past else ""
         if not is_question(about):
             said = (exchange.asked for exchange in reversed(self._past))
-            about = next((asked for asked in said if _names_subject(asked)), about)
+            about = next((asked for asked in said if names_subject(asked)), about)
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
             about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
@@ -387,13 +392,6 @@ def _is_usable(match: ToolMatch) -> bool:
     """Whether the path of a call is one: "show me everything" names no file."""
     path = match.arguments.get("path")
     return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
-
-
-def _names_subject(text: str) -> bool:
-    """Whether an earlier message told a fact, or asked for one, and not only by a pronoun."""
-    correction = read_correction(text)
-    is_told = is_statement(text) or is_question(text) or _KEEPS.match(trim_request(text)) is not None
-    return is_told and not (correction and correction.has_pronoun)
 
 
 def _is_remark(text: str) -> bool:
