@@ -40,9 +40,11 @@ def test_no_request_of_the_set_is_learned_from() -> None:
 
 
 @pytest.mark.slow
-async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody() -> None:
+@pytest.mark.parametrize("name", ["newcomer.jsonl", "newcomer-2.jsonl"])
+async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody(name: str) -> None:
     newcomers = Newcomers(Settings())
-    run = await carry_out(try_newcomers(Settings(), newcomers))
+    file = shipped_set("newcomer").with_name(name)
+    run = await carry_out(try_newcomers(Settings(), newcomers, file))
     await newcomers.close()
 
     assert [result.request for result in run.results if result.given == "embarrassing"] == []

@@ -47,6 +47,8 @@ def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "README.md").write_text("# A garden\nRoses and thyme.\n", encoding="utf-8")
     (tmp_path / "work" / "notes.md").write_text("Milk\n- wifi code: 7781-tulip\n", encoding="utf-8")
+    # A file that is not there would be looked for.
+    (tmp_path / "work" / "7path7").write_text("thyme\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path / "work")
 
 
@@ -283,6 +285,8 @@ async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Pa
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
     """Relation: every tool understands its own examples."""
     async with sestet.open({}, home=tmp_path) as app:
+        # A question that memory cannot answer would go on to other places.
+        await say(app, "remember that my 7query7 is green")
         for tool in app.tools:
             for number, example in enumerate(tool.examples):
                 request, _ = filled(tool, example)

@@ -38,6 +38,8 @@ class AssistantMessage(NamedTuple):
 
     text: str
     calls: tuple[ToolCall, ...] = ()
+    #: What the specialist found that answers the person itself, as in ``ToolMessage``.
+    found: tuple["Found", ...] = ()
 
 
 class Found(NamedTuple):

@@ -15,7 +15,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN, PIPED, Label
-from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.message import AssistantMessage, Found, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
 from sestet.runtime.prompts import say
@@ -144,7 +144,7 @@ def past_turn(events: list[Event]) -> PastTurn:
     if not isinstance(end, _ENDS):
         return PastTurn((), CLEAN, 0)
     messages: list[Message] = []
-    user_words = ""
+    user_words, found = "", tuple[Found, ...]()
     label = CLEAN if isinstance(end, TurnCancelled) else end.label
     requests: dict[str, DelegationStarted] = {}
     for event in shown:
@@ -156,12 +156,13 @@ def past_turn(events: list[Event]) -> PastTurn:
         elif isinstance(event, DelegationFinished) and event.outcome != "paused":
             # The turn's reply repeats this text, so it is not shown twice.
             if isinstance(end, TurnFinished) and (end.author, end.text) == (event.agent, event.text):
+                found = event.found
                 continue
             label |= event.label
             if (started := requests.get(event.delegation_id)) is None:
                 raise damaged(f"a delegation of the turn {event.stamp.turn_id} ends without a beginning")
             messages += _delegation(started, event)
-    messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text))
+    messages.append(AssistantMessage(_STOPPED if isinstance(end, TurnCancelled) else end.text, found=found))
     size = sum(
         len(message.dated if isinstance(message, UserMessage) else message.text) for message in messages
     )

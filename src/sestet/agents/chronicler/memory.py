@@ -241,10 +241,14 @@ def _updated(row: MemoryRow) -> str:
 def _told(
     call: CallInfo, done: str, replaced: Sequence[MemoryRow], kept: Sequence[MemoryRow] = ()
 ) -> Labelled:
-    """The result with the replaced and the kept facts, whose labels count because their words are shown."""
+    """The result with the replaced and the kept facts, whose labels count because their words are shown.
+
+    The kept facts are what it found: they still say something else.
+    """
     labels = [row.label for row in (*replaced, *kept)]
     label = stored_label(f"memory of {call.agent}", labels) if labels else CLEAN
-    return Labelled("\n".join((done, *map(_replaced_line, replaced), *map(_kept_line, kept))), label)
+    text = "\n".join((done, *map(_replaced_line, replaced), *map(_kept_line, kept)))
+    return Labelled(text, label, found=tuple(Found(f"m{row.id}", row.text) for row in kept))
 
 
 def _comparable(fact: str) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from sestet.core.label import Findings
+from sestet.core.label import CLEAN, Findings, Labelled
 from sestet.core.message import Found
 from sestet.core.tool import tool
 from sestet.services.file_search import Match, Matches
@@ -12,6 +12,8 @@ from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, human
 # Control characters become visible symbols (U+2400 and up), so that they cannot move a terminal's cursor.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _VISIBLE = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+#: So much of a file's first line names it.
+_BEGINNING = 100
 # Joins emoji into one; it hides no text.
 _JOINER = "\u200d"
 
@@ -82,12 +84,12 @@ async def fs_read(
     path: Annotated[str, "The file, relative to the working directory"],
     start: Annotated[int, "The first line to read, counted from 1", {"minimum": 1}] = 1,
     lines: Annotated[int, "How many lines at most", {"minimum": 1, "maximum": 2_000}] = 400,
-) -> str:
+) -> Findings:
     """Read a text file, whole or in parts. The answer says how much is left and at which line it goes on."""
     found = files.read_at_once(path, start, lines) or await asyncio.to_thread(files.read, path, start, lines)
     if isinstance(found, Listing):
-        return f"{_show_name(found.path)} is a directory. {_show_listing(found)}"
-    return _show_excerpt(found)
+        return Findings(f"{_show_name(found.path)} is a directory. {_show_listing(found)}", _entries(found))
+    return Findings(_show_excerpt(found), (Found(found.path, found.text[:_BEGINNING].partition("\n")[0]),))
 
 
 @tool(
@@ -122,12 +124,15 @@ async def fs_search(
     text: Annotated[str, "What to look for, as plain text on one line; upper and lower case are the same"],
     path: Annotated[str, "Where to look: a directory with all below it, or one file"] = ".",
     glob: Annotated[str, "Only files whose name or path fits, such as *.py or docs/*"] = "*",
-) -> Findings:
+) -> Findings | Labelled:
     """Find a text in the names and contents of files. Matches in contents read 'path:line: text'.
 
     Binary files, files over 2 MB, .git, node_modules, .venv and __pycache__ are left out.
     """
     matches = await asyncio.to_thread(files.search, text, path, glob)
+    if not matches.found:
+        # It shows nothing of any file.
+        return Labelled(_show_matches(text, matches), CLEAN)
     found = tuple(Found(match.path, match.text) for match in matches.found)
     return Findings(_show_matches(text, matches), found)
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sestet.core.message import Found
 from sestet.core.words import COMMON_WORDS, stem
@@ -30,7 +30,10 @@ class Question(NamedTuple):
 def read_question(text: str) -> Question:
     said = with_plain_apostrophe(text).strip().casefold()
     said = re.sub(
-        r"^(?:and|so|but|then|ok|okay|please|tell me|do you (?:know|remember)|remind me)[\s,]+", "", said
+        r"^(?:and|so|but|then|ok|okay|please|tell me|remind me|(?:do )?you (?:still )?(?:know|remember))"
+        r"[\s,]+",
+        "",
+        said,
     )
     said = re.sub(r"\b(e-?mail) address\b|\b(phone|telephone|mobile) number\b", r"\1\2", said)
     inner = re.search(r"\b(?:when|where|who|how)\b", said)
@@ -75,6 +78,11 @@ def is_about_person(question: str) -> bool:
     return any(_SAID[name].search(question) for name in ("asks_who_i_am", "asks_my_age", "asks_for_all"))
 
 
+def asks_name_or_age(question: str) -> bool:
+    """Whether it asks for the person's own name or age, for which the newest fact counts."""
+    return any(_SAID[name].search(question) for name in ("asks_who_i_am", "asks_my_age"))
+
+
 def asks_who_i_am(question: str) -> bool:
     return _SAID["asks_who_i_am"].search(question) is not None
 
@@ -113,7 +121,7 @@ def shares_subject(one: str, other: str) -> float:
     shorter, longer = sorted((first, second), key=len)
     if not shorter:
         return 0.0
-    return sum(any(_same(a, b) for b in longer) for a in shorter) / len(shorter)
+    return sum(any(same_word(a, b) for b in longer) for a in shorter) / len(shorter)
 
 
 def _score(asked: Question, text: str) -> int:
@@ -126,9 +134,32 @@ def _score(asked: Question, text: str) -> int:
     missing = [word for word in asked.telling if word not in present and word not in implied]
     # One more word than the fact has may be a mere detail of a long question, but never a number.
     is_detail = len(asked.telling) >= _MANY and len(missing) == 1 and not missing[0][0].isdigit()
-    if not present or (missing and not is_detail):
+    # An age is a number: where somebody lives does not answer how old they are.
+    if not present or (missing and not is_detail) or (asked.kind == "age" and not has_form):
         return 0
     return 1 + has_form
+
+
+def lines_that_answer(question: str, lines: Iterable[Found], head: str = "") -> list[Found]:
+    """The lines of files with all telling words of a question, in the line or in its place.
+
+    ``head``: the first line of a table, whose words belong to each of its lines. At least one telling word
+    must be in the line itself.
+    """
+    asked = read_question(question)
+    kind = _table().kinds[asked.kind]
+    scored: list[tuple[int, Found]] = []
+    for line in lines:
+        own = frozenset(_words(line.text.casefold()))
+        around = frozenset(re.findall(r"[^\W\d_]+|\d+", f"{line.name} {head}".casefold()))
+        in_line = [word for word in asked.telling if _is_in(word, own)]
+        rest = [word for word in asked.telling if word not in in_line and not _is_in(word, around)]
+        has_form = kind.line_form.search(f"{head} {line.text}" if head else line.text) is not None
+        implied = _table().deeds | (kind.implied if has_form else frozenset[str]())
+        if in_line and implied.issuperset(rest) and (has_form or not kind.needs_form):
+            scored.append((len(in_line), line))
+    best = max((score for score, _ in scored), default=0)
+    return [line for score, line in scored if score == best]
 
 
 def _kind_of(said: str) -> str:
@@ -136,11 +167,15 @@ def _kind_of(said: str) -> str:
 
 
 def _is_in(word: str, words: frozenset[str]) -> bool:
-    return word in words or any(_same(word, other) for other in words)
+    return word in words or any(same_word(word, other) for other in words)
 
 
-def _same(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
+    """Whether two words are forms of one word, words for the same thing, or one of them is misspelt."""
     if one == other or stem(one) == stem(other):
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    if len(shorter) in (3, 4) and longer in _table().shortened and longer.startswith(shorter):
         return True
     if any(character.isdigit() for character in one + other):
         return False
@@ -177,6 +212,9 @@ class _Kind(NamedTuple):
     form: re.Pattern[str]
     by_form: frozenset[str]
     implied: frozenset[str]
+    #: The form of a line of a file that answers, and whether a line without it is no answer.
+    line_form: re.Pattern[str]
+    needs_form: bool
 
 
 class _Table(NamedTuple):
@@ -186,6 +224,15 @@ class _Table(NamedTuple):
     #: The numbers of the groups of a word.
     groups: dict[str, frozenset[int]]
     members: tuple[tuple[str, ...], ...]
+    #: Days and months, which are often shortened to three letters.
+    shortened: frozenset[str]
+    #: Verbs that a line of a file need not have.
+    deeds: frozenset[str]
+
+
+def shortened_words() -> frozenset[str]:
+    """Days and months, which are often shortened to three letters."""
+    return _table().shortened
 
 
 def _alike(word: str) -> Sequence[str]:
@@ -206,10 +253,13 @@ def _table() -> _Table:
         {"": _read_kind({}), **{name: _read_kind(kind) for name, kind in data["kind"].items()}},
         {word: frozenset(numbers) for word, numbers in groups.items()},
         members,
+        frozenset(data["shortened"].split()),
+        frozenset(data["deeds"].split()),
     )
 
 
-def _read_kind(entry: Mapping[str, str]) -> _Kind:
+def _read_kind(entry: Mapping[str, Any]) -> _Kind:
     asked, form = (compiled(entry.get(name, "")) for name in ("asked", "form"))
     by_form, implied = (frozenset(entry.get(name, "").split()) for name in ("by_form", "implied"))
-    return _Kind(asked, form, by_form, implied)
+    line_form = compiled(entry["line_form"]) if "line_form" in entry else form
+    return _Kind(asked, form, by_form, implied, line_form, "line_form" in entry)

@@ -41,7 +41,7 @@ _PREPOSITION = r"(?:\b(?:in|into|inside|under|below|of|at|from|within)\s+)?(?:\b
 _NAME = rf"(?P<value>{QUOTED}|[\w./~-]+)"
 _FOLDERS = (
     rf"{_PREPOSITION}{_NAME}\s+(?:folder|directory|dir)\b",
-    rf"{_PREPOSITION}\b(?:folder|directory|dir)\s+{_NAME}",
+    rf"{_PREPOSITION}\b(?:folder|directory|dir)\s+(?:(?:called|named)\s+)?{_NAME}",
 )
 _FILES = (
     rf"{_PREPOSITION}\bfile\s+{_NAME}",

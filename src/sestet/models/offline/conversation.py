@@ -69,7 +69,9 @@ class Abilities(NamedTuple):
         return spec is not None and any("plan" in keyword.split() for keyword in spec.keywords)
 
     def of(self, agent: str) -> str:
-        return _say_for_example([f"- {_example(tool)}" for tool in self.tools[agent] if tool.examples])
+        """A few examples of a specialist's work, on one line."""
+        shown = [f"“{_example(tool)}”" for tool in _various(self.tools[agent]) if tool.examples]
+        return f"You can say, for example: {', '.join(shown)}." if shown else ""
 
 
 class Conversation(NamedTuple):
@@ -82,12 +84,6 @@ class Conversation(NamedTuple):
         """The answer to a message that needs no specialist; empty for any other message."""
         answer = small_talk(text)
         return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT) if answer else ""
-
-    def nothing_on_record(self, question: str) -> str:
-        """Says that no stored fact answers a question."""
-        if asks_who_i_am(question):
-            return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
-        return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
     def not_understood(self, agent: str, text: str) -> str:
         """A specialist's answer when no tool fits the request."""
@@ -107,6 +103,14 @@ class Conversation(NamedTuple):
 
     def without_tools(self, agent: str) -> str:
         return f"That is work for the {agent}, who has no tools here, so I cannot do it."
+
+
+def nothing_on_record(question: str) -> str:
+    """Says that neither a stored fact nor a file answers a question."""
+    if asks_who_i_am(question):
+        return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
+    question = re.sub(r"^(?:tell me|show me|give me)\s+(?:about\s+)?", "", question, flags=re.IGNORECASE)
+    return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
 
 def _various(tools: Sequence[Tool]) -> Sequence[Tool]:

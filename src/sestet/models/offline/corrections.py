@@ -6,18 +6,23 @@ from typing import NamedTuple
 
 from sestet.core.message import Found
 from sestet.models.offline.answering import answers_to, read_question, shares_subject
+from sestet.models.offline.parameters import NUMBER_WORDS
 from sestet.models.offline.patterns import patterns_of
+from sestet.models.offline.statements import tells_or_asks
 
 _SAID = patterns_of("corrections")
 
+_NUMBER = "|".join(NUMBER_WORDS)
 #: Kinds of values, of which a fact usually has one.
 _VALUES = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
+        r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b",
         r"\b\d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b",
         r"\b\d{1,2}(?:[:.]\d\d)? ?(?:am|pm)\b|\b\d{1,2}:\d\d\b",
-        r"\b\d+(?:[.,]\d+)?\b",
+        r"\b\d+(?:[.,]\d+)? ?(?:%|€|(?:m?g|kg|ml|l|cm|m|km|eur|euros?|pounds?|dollars?|minutes?|hours?|days?"
+        r"|weeks?|months?|years?)\b)",
+        rf"\b(?:\d+(?:[.,]\d+)?|{_NUMBER})\b",
     )
 )
 _SAME_SUBJECT = 0.6
@@ -29,11 +34,18 @@ class Correction(NamedTuple):
 
     new: str
     old: str = ""
+    #: The sentence of a value whose subject is a pronoun: "it's Max".
+    said: str = ""
 
     @property
     def is_sentence(self) -> bool:
         """Whether ``new`` stands alone; else it takes the place of ``old`` in the fact."""
-        return _SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4
+        return not self.said and (_SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4)
+
+    @property
+    def has_pronoun(self) -> bool:
+        """Whether its subject is only a pronoun, so that it says nothing without the fact before it."""
+        return _SAID["pronoun"].match(_last_sentence(self.said or self.new)) is not None
 
 
 def read_correction(text: str) -> Correction | None:
@@ -46,7 +58,9 @@ def read_correction(text: str) -> Correction | None:
     if (found := _SAID["with_not"].fullmatch(rest)) and _is_correction(found, led is not None):
         return Correction(found["new"].strip(" ,."), found["old"].strip(" ,."))
     if found := _SAID["meant_only"].fullmatch(rest):
-        return Correction(found["new"].strip(" ,."))
+        return Correction(found["new"].strip(" ,."), said=rest if _SAID["pronoun_is"].match(rest) else "")
+    if led and _SAID["place"].fullmatch(rest):
+        return Correction(rest)
     if led and _SAID["verb"].search(rest):
         return Correction(rest)
     return Correction(rest) if _SAID["news"].search(rest) and _SAID["verb"].search(rest) else None
@@ -54,6 +68,11 @@ def read_correction(text: str) -> Correction | None:
 
 def _is_correction(found: re.Match[str], is_led: bool) -> bool:
     """ "My dog is called Max, not Rex" corrects; "I like tea, not because of the taste" does not."""
+    if re.search(
+        r"(?:\b(?:is|are|was|were|am|do|does|did|will|has|have|had|can|could)|n't|'s|'re|'m)$", found["new"]
+    ):
+        # "Ida is not vegan any more" says what is no longer true, and nothing in its place.
+        return False
     is_name = len(found["old"].split()) <= 3 and not re.match(
         r"(?:because|that|to|only|if|when|very|so)\b", found["old"]
     )
@@ -65,18 +84,19 @@ def corrected_fact(
 ) -> tuple[Found, str] | None:
     """The fact that a correction is about, and its new words; None if no fact is.
 
-    ``about``: the last question, for a correction that only says the right value.
+    ``about``: the last question or fact, for a correction that only says the right value, or names its
+    subject by a pronoun.
     """
+    if about and correction.has_pronoun and not correction.old:
+        changed = _by_pronoun(_last_sentence(correction.said or correction.new), facts, about)
+        if changed or not correction.said:
+            return changed
     if about and not correction.old and not correction.is_sentence:
         for fact in answers_to(about, facts)[:1]:
             if changed := _with_value(fact.text, correction.new):
                 return fact, changed
         answers = [fact for fact in answers_to(about, facts) if _SAID["value"].search(fact.text)]
-        return (
-            (answers[0], _SAID["value"].sub(rf"\1 {correction.new}", answers[0].text))
-            if len(answers) == 1
-            else None
-        )
+        return (answers[0], _with_new_value(answers[0].text, correction.new)) if len(answers) == 1 else None
     if correction.old:
         old = re.compile(rf"(?<!\w){re.escape(correction.old)}(?!\w)", re.IGNORECASE)
         holding = [fact for fact in facts if old.search(fact.text)]
@@ -98,8 +118,59 @@ def corrected_fact(
     return (fact, correction.new) if best >= _SAME_SUBJECT and is_plain else None
 
 
+def answered_question(question: str, value: str) -> str:
+    """A question with its answer as a statement: "what is my size?" and "it's 43" is "my size is 43"."""
+    found = _SAID["asked"].fullmatch(question.strip(" ?.!"))
+    if found is None:
+        return ""
+    value = _SAID["pronoun_is"].sub("", _last_sentence(value)).strip()
+    verb = found["verb"].strip().replace("'s", "is")
+    return f"{found['subject'].strip()} {verb} {value}"
+
+
+def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Found, str] | None:
+    """The fact that was told last, with the subject that the pronoun stands for."""
+    found = _SAID["pronoun"].match(sentence)
+    scored = [(shares_subject(about, fact.text), fact) for fact in facts]
+    best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
+    if best < _SAME_SUBJECT or found is None or re.search(r"\b(?:called|named)\b", fact.text):
+        return None
+    for kind in _VALUES:
+        if len(kind.findall(found["rest"])) == 1 == len(kind.findall(fact.text)):
+            return fact, kind.sub(kind.findall(found["rest"])[0], fact.text)
+    subject = _SAID["object"].match(fact.text) or _SAID["subject"].match(fact.text)
+    if subject is None:
+        return None
+    owned = found["owned"] or ""
+    if owned and not re.search(rf"\b{re.escape(owned)}\b", subject["subject"], re.IGNORECASE):
+        return None
+    verb = {"'s": " is", "'re": " are"}.get(found["verb"].casefold(), found["verb"])
+    return fact, f"{subject['subject'].strip()} {verb.strip()} {found['rest'].strip()}"
+
+
+def names_subject(text: str) -> bool:
+    """Whether a message tells a fact, or asks for one, and names its subject not only by a pronoun."""
+    correction = read_correction(text)
+    return tells_or_asks(text) and not (correction and correction.has_pronoun)
+
+
+def _last_sentence(text: str) -> str:
+    return re.split(r"[.!;]\s+", text.strip(" .!"))[-1]
+
+
+def _with_new_value(fact: str, value: str) -> str:
+    """The fact with another value behind its verb, which may bring a preposition: "under the sofa"."""
+    changed = _SAID["value"].sub(rf"\1 {value}", fact)
+    return re.sub(
+        r"\b(?:on|at|in) (?=(?:in|on|at|under|behind|by|with|near|inside|beside|above|below|next to)\b)",
+        "",
+        changed,
+    )
+
+
 def _with_value(fact: str, value: str) -> str:
     """The fact with another day, time or number in the place of its only one; empty if that is not so."""
+    value = re.sub(r"^(?:on|at|in|for)\s+", "", value, flags=re.IGNORECASE)
     for kind in _VALUES:
         if kind.fullmatch(value) and len(kind.findall(fact)) == 1:
             return kind.sub(value, fact)
@@ -108,7 +179,8 @@ def _with_value(fact: str, value: str) -> str:
 
 def _without_values(text: str) -> str:
     """The words of a fact that name its subject, without numbers and dates."""
-    words = (word for word in read_question(text).telling if not word[0].isdigit())
+    telling = read_question(text).telling
+    words = (word for word in telling if not word[0].isdigit() and word not in NUMBER_WORDS)
     months = re.compile(
         r"jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|.*day$|moved|postponed|changed|shifted"
     )

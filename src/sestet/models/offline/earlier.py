@@ -5,13 +5,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import read_question
+from sestet.models.offline.file_work import (
+    ORDINALS,
+    READ_ABOUT,
+    READ_LIKE,
+    READ_OTHER,
+    READ_WHICH,
+    is_reading,
+    searched_text,
+    subject_of_file,
+)
 from sestet.models.offline.matching import find_tool
+from sestet.models.offline.naming import files_named
 from sestet.models.offline.parameters import PATH
-from sestet.models.offline.references import Exchange, Reference, substituted
-from sestet.models.offline.specialists import READ_OTHER, READ_WHICH, searched_text, subject_of_file
+from sestet.models.offline.references import Delegated, Exchange, Reference, substituted
+from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.statements import is_request, is_statement
 from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.words import is_question, trim_request, without_article
+from sestet.models.offline.work import paths_of
 
 _FORGOTTEN_FOR_GOOD = (
     "I cannot undo that: what is forgotten is gone for good. Tell me again, and I remember it."
@@ -47,10 +59,12 @@ class Earlier:
             "read it": self._read_again,
             "in it": self._search_in_it,
             "which": self._read_which,
+            "meant": self._meant,
+            "also": self._also,
             "forget it": self._forget,
             "keep it": self._keep,
             "undo": self._undo,
-            "redo": lambda _: self._past[-1].asked,
+            "redo": lambda _: with_known_verbs(self._past[-1].asked),
             "same for": self._same_for,
             "day": self._day,
             "and": self._and,
@@ -81,12 +95,62 @@ class Earlier:
             return ""
         return searched_text(request) or self._argument(Request("operator", request), "text")
 
+    def _files_read(self) -> list[str]:
+        """The files that were read, the latest last."""
+        return [
+            path for at in range(len(self._past)) for done in self._work(at) if (path := self._file_of(done))
+        ]
+
+    def _work(self, at: int) -> list[Delegated]:
+        """The requests about files of an earlier message, with what was found."""
+        exchange = self._past[at]
+        work = [done for done in exchange.work if done.agent == "operator"]
+        tasks = self._tasks_of(at) if exchange.found and not work else ()
+        requests = [request for task in tasks for request in task.requests if request.agent == "operator"]
+        return work or [Delegated("operator", request.text, exchange.found) for request in requests[:1]]
+
+    def _file_of(self, done: Delegated) -> str:
+        """The file that a request has read; empty: it has read none, or several."""
+        names = paths_of(done.found)
+        if not done.found or self._argument(Request("operator", done.request), "text"):
+            return ""
+        if is_reading(done.request):
+            # A file that is read is found twice: in a folder or by a search, and by reading it.
+            last = done.found[-1].name
+            return last if [one.name for one in done.found].count(last) > 1 else ""
+        return names[-1] if self._argument(Request("operator", done.request), "path") in names else ""
+
+    def _shown_files(self) -> list[str]:
+        """The files that the last answer about files has listed, if it has read none of them."""
+        work = [done for at in range(len(self._past)) for done in self._work(at) if done.found]
+        if not work or self._file_of(work[-1]):
+            return []
+        names = paths_of(work[-1].found)
+        return files_named(subject_of_file(work[-1].request), names) or names
+
     def _read_again(self, _: str) -> Task:
+        if (read := self._files_read()) and not self._shown_files():
+            return _reading(read[-1])
         for request in self._of_operator():
             if (text := self._searched(request)) and not searched_text(request):
                 return ask("operator", request, READ_WHICH.format(which="first", text=text))
             return ask("operator", request)
         return Task("", answer=self._past[-1].answer or _WHAT_IS_MEANT)
+
+    def _meant(self, what: str) -> Task | str | None:
+        """ "I meant 4": another file than the one that was read, or asked for."""
+        last = next(self._tasks())
+        if is_statement(what) or not any(request.agent == "operator" for request in last.requests[:1]):
+            return None
+        read = self._files_read()
+        if re.fullmatch(PATH, what) or not read:
+            return f"read {what}" if re.fullmatch(PATH, what) else READ_ABOUT.format(name=what)
+        return ask("operator", what, READ_LIKE.format(path=read[-1], which=what))
+
+    def _also(self, what: str) -> str | None:
+        """ "Also save: …" goes where the last text went."""
+        last = next(self._tasks()).requests[:1]
+        return f"save this knowledge: {what}" if last and last[0].agent == "librarian" else None
 
     def _search_in_it(self, what: str) -> Task | str:
         for request in self._of_operator():
@@ -95,16 +159,28 @@ class Earlier:
         return f"what do you know about {what}?"
 
     def _read_which(self, which: str) -> Task:
+        """ "The second one" of what was listed or read; "the other one" beside the file that was read."""
+        which, _, noun = which.casefold().partition(" ")
         requests = list(self._of_operator())
         text = next((text for request in requests if (text := self._searched(request))), "")
-        if not text:
-            return Task(which, answer=_WHAT_IS_MEANT)
-        if which.casefold() != "other":
-            return ask("operator", which, READ_WHICH.format(which=which.casefold(), text=text))
-        if name := subject_of_file(requests[0]):
+        read, place = list(dict.fromkeys(self._files_read())), ORDINALS.get(which)
+        earlier = files_named(noun, read) if noun and noun != "one" else []
+        if place is not None and earlier and -len(earlier) <= place < len(earlier):
+            return _reading(earlier[place])
+        if text and which != "other":
+            return ask("operator", which, READ_WHICH.format(which=which, text=text))
+        if text and requests and (name := subject_of_file(requests[0])):
             return ask("operator", which, READ_OTHER.format(text=text, name=name))
-        was_second = requests[0] == READ_WHICH.format(which="second", text=text)
-        return ask("operator", which, READ_WHICH.format(which="first" if was_second else "second", text=text))
+        if text:
+            was_second = requests[0] == READ_WHICH.format(which="second", text=text)
+            other = "first" if was_second else "second"
+            return ask("operator", which, READ_WHICH.format(which=other, text=text))
+        shown = self._shown_files()
+        if place is not None and -len(shown) <= place < len(shown):
+            return _reading(shown[place])
+        if read:
+            return ask("operator", which, READ_LIKE.format(path=read[-1], which=which))
+        return Task(which, answer=_WHAT_IS_MEANT)
 
     def _forget(self, _: str) -> Task:
         """The last fact that was told, or that the last question was about."""
@@ -140,7 +216,7 @@ class Earlier:
             return ask("operator", "undo that")
         return Task("", answer=_STAYS_CHANGED)
 
-    def _same_for(self, what: str) -> str:
+    def _same_for(self, what: str) -> str | Task:
         asked = self._past[-1].asked
         return self._and(what) or substituted(trim_request(asked), what, read_question(asked).telling)
 
@@ -149,7 +225,7 @@ class Earlier:
         was_about_days = self._direct_answer(last) or last.casefold().startswith("and ")
         return f"what day is {what}" if was_about_days else None
 
-    def _and(self, what: str) -> str | None:
+    def _and(self, what: str) -> str | Task | None:
         """ "And waffles?" asks the last question of something else; "and b.txt" reads another file."""
         if self._direct_answer(what) or is_request(what):
             return None
@@ -159,6 +235,8 @@ class Earlier:
         request = task.requests[0]
         if request.agent == "operator" and re.fullmatch(PATH, what):
             return f"read {what}"
+        if any(map(self._file_of, self._work(len(self._past) - 1))):
+            return ask("operator", what, READ_LIKE.format(path=self._files_read()[-1], which=what))
         match = (
             find_tool(request.text, self._tools.get(request.agent, ()))
             if request.agent == "operator"
@@ -170,3 +248,7 @@ class Earlier:
         if not task.is_lookup and not is_question(task.text):
             return None
         return f"{substituted(trim_request(task.text), what, read_question(task.text).telling)}?"
+
+
+def _reading(path: str) -> Task:
+    return ask("operator", path, f'read "{path}"')

@@ -20,9 +20,8 @@ _ENGLISH = COMMON_WORDS | frozenset(
 )
 #: This share of the letters in another script decides.
 _SCRIPT_SHARE = 0.3
-#: Two words decide, or a single one that is too long for a coincidence in a text without English words.
+#: Two words decide, or a single one with a letter that English does not have.
 _ENOUGH = 2
-_LONG_WORD = 4
 
 
 class Language(NamedTuple):
@@ -63,9 +62,9 @@ def _language(text: str) -> Language | None:
     english = sum(word in _ENGLISH for word in words)
     if best is None or most <= english:
         return None
-    is_long = any(len(word) >= _LONG_WORD or not word.isascii() for word in best.words.intersection(words))
+    is_foreign = any(not word.isascii() for word in best.words.intersection(words))
     is_greeting = re.fullmatch(best.greets, " ".join(words)) is not None
-    return best if most >= _ENOUGH or is_greeting or (is_long and not english) else None
+    return best if most >= _ENOUGH or is_greeting or (is_foreign and not english) else None
 
 
 @cache

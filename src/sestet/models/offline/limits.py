@@ -16,6 +16,8 @@ class Limit(NamedTuple):
 
     agent: str = ""
     line: str = ""
+    #: A part of the name of the tool that it takes; empty: any tool of the specialist.
+    needs: str = ""
 
 
 class _Rule(NamedTuple):
@@ -43,7 +45,7 @@ def _rules() -> tuple[_Rule, ...]:
         _Rule(
             compiled(entry["said"]) if "said" in entry else None,
             compiled(entry["anywhere"]) if "anywhere" in entry else None,
-            Limit(entry.get("agent", ""), entry.get("line", "")),
+            Limit(entry.get("agent", ""), entry.get("line", ""), entry.get("needs", "")),
         )
         for entry in read_table("limits")["limit"]
     )

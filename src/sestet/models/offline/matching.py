@@ -17,7 +17,8 @@ _DEEDS = frozenset(
     """
     add append book build buy change commit copy create delete deploy draft edit encrypt erase
     execute install kill make move order overwrite pay print push put remove rename replace restart
-    run save send set start stop store update upload write
+    run save send set start stop store update upload write zip unzip compress archive clean empty sort merge
+    convert share
     """.split()  # noqa: SIM905
 )
 #: "Write" asks for a text, "write down" for a note.

@@ -17,6 +17,9 @@ _SAME_GROUP = re.compile(r"\d+$")
 class Rephrased(NamedTuple):
     agent: str
     request: str
+    #: Whether memory and knowledge are asked first, about ``subject``.
+    is_lookup: bool = False
+    subject: str = ""
 
 
 class _Phrasing(NamedTuple):
@@ -25,6 +28,7 @@ class _Phrasing(NamedTuple):
     request: str
     #: The request when ``said`` fits without its value.
     otherwise: str
+    is_lookup: bool
 
 
 def rephrase(request: str, agents: Sequence[str]) -> Rephrased | None:
@@ -39,7 +43,8 @@ def rephrase(request: str, agents: Sequence[str]) -> Rephrased | None:
                 values = {name: without_article(value) for name, value in values.items()}
             if all(values.values()):
                 request = phrasing.request if values or not phrasing.otherwise else phrasing.otherwise
-                return Rephrased(phrasing.agent, request.format(**values))
+                subject = next(iter(values.values()), "")
+                return Rephrased(phrasing.agent, request.format(**values), phrasing.is_lookup, subject)
     return None
 
 
@@ -49,7 +54,11 @@ def _phrasings() -> tuple[_Phrasing, ...]:
     parts = {**table["words"], "file": FILE, "quoted": QUOTED}
     return tuple(
         _Phrasing(
-            compiled(entry["said"], parts), entry["agent"], entry["request"], entry.get("otherwise", "")
+            compiled(entry["said"], parts),
+            entry["agent"],
+            entry["request"],
+            entry.get("otherwise", ""),
+            bool(entry.get("lookup")),
         )
         for entry in table["phrasing"]
     )

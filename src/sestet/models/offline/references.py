@@ -1,18 +1,20 @@
 """Resolves what only an earlier message says: "read it again", "undo that", "what did I ask you before?"."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from sestet.core.message import AssistantMessage, Message, UserMessage
+from sestet.core.message import AssistantMessage, Found, Message, ToolMessage, UserMessage
 from sestet.models.offline.dates import is_near_day
 from sestet.models.offline.patterns import patterns_of
+from sestet.models.router.splitting import openings
 
 _SAID = patterns_of("references")
 
-_ORDINALS = "first second third fourth fifth last other next"
-_CANNOT_REWRITE = (
+_HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
+CANNOT_REWRITE = (
     "I cannot reword, shorten or explain an answer: that takes a real model, and I only recognise requests "
     "by their words. `sestet setup` finds one."
 )
@@ -23,11 +25,23 @@ _MOST_LISTED = 5
 _LONGEST_QUOTE = 200
 
 
+class Delegated(NamedTuple):
+    """A request to a specialist, and what it found."""
+
+    agent: str
+    request: str
+    found: tuple[Found, ...]
+
+
 class Exchange(NamedTuple):
     """An earlier message, and its answer."""
 
     asked: str
     answer: str
+    #: The requests to specialists, each with what was found.
+    work: tuple["Delegated", ...] = ()
+    #: What the specialist found that gave the answer itself.
+    found: tuple[Found, ...] = ()
 
 
 class Reference(NamedTuple):
@@ -49,8 +63,21 @@ def exchanges_of(messages: Sequence[Message]) -> tuple[Exchange, ...]:
             for message in messages[start:end]
             if isinstance(message, AssistantMessage) and message.text
         ]
-        found.append(Exchange(messages[start].text, texts[-1] if texts else ""))
+        work = tuple(_delegated(messages[start:end]))
+        last = messages[end - 1]
+        known = last.found if isinstance(last, AssistantMessage) else ()
+        found.append(Exchange(messages[start].text, texts[-1] if texts else "", work, known))
     return tuple(found)
+
+
+def _delegated(messages: Sequence[Message]) -> Iterator[Delegated]:
+    results = {message.call_id: message for message in messages if isinstance(message, ToolMessage)}
+    calls = (call for message in messages if isinstance(message, AssistantMessage) for call in message.calls)
+    for call in calls:
+        if result := results.get(call.id):
+            yield Delegated(
+                str(call.arguments.get("agent_name")), str(call.arguments.get("request")), result.found
+            )
 
 
 def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
@@ -68,9 +95,9 @@ def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
             if kind == "repeat":
                 return Reference(kind, answer=past[-1].answer or _NOTHING_BEFORE)
             if kind == "rewrite":
-                return Reference(kind, answer=_CANNOT_REWRITE)
+                return Reference(kind, answer=CANNOT_REWRITE)
             groups = [value for value in found.groupdict().values() if value]
-            return Reference(kind, groups[0].strip(" ?.!") if groups else "")
+            return Reference(kind, " ".join(groups).strip(" ?.!"))
     if (found := _SAID["and"].fullmatch(request)) and past:
         return Reference("day" if is_near_day(found["what"]) else "and", found["what"].strip(" ?.!"))
     return None
@@ -81,6 +108,8 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("read it", _SAID["read_it"]),
     ("in it", _SAID["about_it"]),
     ("which", _SAID["which"]),
+    ("meant", _SAID["meant"]),
+    ("also", _SAID["also"]),
     ("forget it", _SAID["forget_it"]),
     ("keep it", _SAID["keep_it"]),
     ("undo", _SAID["undo"]),
@@ -122,6 +151,15 @@ def _quote(text: str) -> str:
     return f"“{text[:_LONGEST_QUOTE]}…”" if len(text) > _LONGEST_QUOTE else f"“{text}”"
 
 
+def with_name(question: str, past: Sequence[Exchange]) -> str:
+    """The question with the name that "she" or "his" stands for, if the last message has one."""
+    if not past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
+        return question
+    names = _A_NAME.findall(past[-1].asked) or _A_NAME.findall(past[-1].answer)
+    names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
+    return f"{question} ({names[-1]})" if names else question
+
+
 def substituted(question: str, what: str, words: Sequence[str]) -> str:
     """An earlier question about something else: "how old is Nora?" and "and Emil?" is "how old is Emil?"."""
     first = what.split()[0].casefold()
@@ -132,5 +170,12 @@ def substituted(question: str, what: str, words: Sequence[str]) -> str:
         return re.sub(
             rf"\b{re.escape(same)}(?:\s+\S+){{{count - 1}}}", what, question, count=1, flags=re.IGNORECASE
         )
-    last = words[-1] if words else ""
-    return re.sub(rf"\b{re.escape(last)}\b", what, question, count=1, flags=re.IGNORECASE) if last else what
+    if not words:
+        return what
+    # "The apple pie" is one thing: all telling words that stand together before the last one belong to it.
+    run = re.escape(words[-1])
+    for word in reversed(words[:-1]):
+        if not re.search(rf"\b{re.escape(word)}\s+{run}\b", question, re.IGNORECASE):
+            break
+        run = rf"{re.escape(word)}\s+{run}"
+    return re.sub(rf"(?:\b(?:the|an?)\s+)?\b{run}\b", what, question, count=1, flags=re.IGNORECASE)

@@ -1,7 +1,7 @@
 """The replies of the built-in model: as the orchestrator it delegates, as a specialist it calls tools."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
 
@@ -9,6 +9,7 @@ from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
+from sestet.core.secret_text import find_secret
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import answers_to
 from sestet.models.offline.conversation import Abilities, Conversation
@@ -16,16 +17,21 @@ from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.plans import sketch_plan
 from sestet.models.offline.references import exchanges_of
-from sestet.models.offline.secrets import SECRETS_GO_TO_VAULT, holds_secret
-from sestet.models.offline.specialists import Work, next_step, work_of
-from sestet.models.offline.tasks import Task
+from sestet.models.offline.specialists import next_step
+from sestet.models.offline.statements import may_be_kept
+from sestet.models.offline.tasks import Request, Task
 from sestet.models.offline.understanding import Understanding
 from sestet.models.offline.words import stems_of, trim_request, words_of
+from sestet.models.offline.work import Work, work_of
 from sestet.models.router import Router
 
 #: Matches only at the beginning of a word; else a long word would be tried from each letter.
 _SEVERAL_FILES = re.compile(
     rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
+)
+_SECRETS_GO_TO_VAULT = (
+    "I do not keep passwords, PINs, card numbers or keys in memory: the vault or a password manager is the "
+    "place for secrets. Nothing was stored."
 )
 
 
@@ -74,14 +80,10 @@ class Replies:
         step = next_step(work)
         if isinstance(step, str):
             return ModelReply(step)
-        calls = (step,) if step else () if work.steps else self._calls(agent, work)
-        if any(
-            holds_secret(str(value))
-            for call in calls
-            if _stores(call, work)
-            for value in call.arguments.values()
-        ):
-            return ModelReply(SECRETS_GO_TO_VAULT)
+        step = (step,) if isinstance(step, ToolCall) else step
+        calls = step or (() if work.steps else self._calls(agent, work))
+        if any(map(find_secret, _stored(calls, work))):
+            return ModelReply(_SECRETS_GO_TO_VAULT)
         if calls:
             return ModelReply(calls=calls)
         if work.steps:
@@ -94,12 +96,15 @@ class Replies:
         tools = list(work.tools.values())
         missing = self._abilities.missing(agent, work.request)
         match = match_tool(work.request, tools) or (None if missing else guess_tool(work.request, tools))
-        return _calls(match, work.request) if match else ()
+        return _calls(match, work.request) if match and may_be_kept(work.request, match) else ()
 
 
-def _stores(call: ToolCall, work: Work) -> bool:
-    tool = work.tools.get(call.name)
-    return tool is not None and tool.effect == "store" and "forget" not in call.name
+def _stored(calls: Sequence[ToolCall], work: Work) -> Iterator[str]:
+    """The texts that the calls would keep."""
+    for call in calls:
+        tool = work.tools.get(call.name)
+        if tool is not None and tool.effect == "store" and "forget" not in call.name:
+            yield from map(str, call.arguments.values())
 
 
 def _task(messages: Sequence[Message]) -> tuple[str, list[Message]]:
@@ -145,14 +150,14 @@ def next_delegation(
             answers.append(task.answer)
             continue
         outcome = ""
-        for agent, asked in task.requests:
-            if (request := _with_findings(asked, answers)) is None:
+        for asked in task.requests:
+            if (request := _with_findings(asked.text, answers)) is None:
                 outcome = f"I found nothing to go on with for “{task.text}”, so I left it."
             elif not left and not may_delegate:
                 outcome = f"There was no round left for “{task.text}”."
             elif not left:
                 return {
-                    "agent_name": agent,
+                    "agent_name": asked.agent,
                     "request": request,
                     "reply": len(tasks) == 1 and not task.is_lookup,
                 }
@@ -162,7 +167,7 @@ def next_delegation(
                     rest = ", ".join(f"“{later.text}”" for later in tasks[index + 1 :])
                     told = (*answers, result.text)
                     return "\n\n".join((*told, f"So I did not go on with {rest}.") if rest else told)
-                outcome = _outcome(task, agent, result)
+                outcome = _outcome(task, asked, result)
             if outcome:
                 break
         answers.append(outcome or task.answer)
@@ -175,15 +180,12 @@ def _told(result: ToolMessage) -> str:
     return f"{clause[:1].upper()}{clause[1:]}." if clause else result.text
 
 
-def _outcome(task: Task, agent: str, result: ToolMessage) -> str:
+def _outcome(task: Task, asked: Request, result: ToolMessage) -> str:
     """What a specialist's result says; empty if it does not answer the question."""
-    if not task.is_lookup:
-        return result.text
-    found = answers_to(task.text, result.found)
-    if agent == "operator":
-        lines = [f"- {one.name}: {one.text}" if one.text else f"- {one.name}" for one in found]
-        return "\n".join(("In your files:", *lines)) if lines else ""
-    return result.text if found else ""
+    if result.failed and task.is_lookup:
+        return ""
+    is_answer = not task.is_lookup or asked.is_final or answers_to(task.text, result.found)
+    return result.text if is_answer else ""
 
 
 def _with_findings(text: str, found: Sequence[str]) -> str | None:

@@ -10,6 +10,9 @@ from sestet.models.offline.words import with_plain_apostrophe
 #: A longer message is more than small talk.
 _LONGEST = 200
 _PUNCTUATION = re.compile(r"[.,!?;\u2026\"()*~\u2013\u2014-]+")
+#: Words as people shorten them in a chat.
+_IN_FULL = {"u": "you", "ya": "you", "r": "are", "ur": "your", "thnx": "thanks", "thankyou": "thank you"}
+_SHORTENED = re.compile(rf"\b(?:{'|'.join(_IN_FULL)})\b")
 
 
 class _Phrase(NamedTuple):
@@ -24,6 +27,7 @@ def small_talk(text: str) -> str:
     if len(text) > _LONGEST:
         return ""
     said = " ".join(_PUNCTUATION.sub(" ", with_plain_apostrophe(text.casefold())).split())
+    said = _SHORTENED.sub(lambda found: _IN_FULL[found[0]], said)
     found: list[_Phrase] = []
     while said:
         # The longest phrase at the beginning, so that "good morning" is not "good" and a rest.

@@ -3,6 +3,8 @@
 import re
 from functools import cache
 
+from sestet.models.offline.matching import ToolMatch
+from sestet.models.offline.parameters import parameters_of
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.words import is_question, trim_request
 from sestet.models.router.splitting import openings
@@ -26,9 +28,9 @@ _MORE_REQUESTS = frozenset(
     discard scrap reword recite
     """.split()  # noqa: SIM905
 )
-_FIRST_PERSON = re.compile(r"(?:i|i'm|im|i've|ive|my|we|we're|our)\b", re.IGNORECASE)
 _FIRST_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _SHORTEST = 2
+_SHORT_SUBJECT = 3
 
 
 def is_statement(text: str) -> bool:
@@ -40,16 +42,42 @@ def is_statement(text: str) -> bool:
         first = _first_word(said)
         return first in _DOUBLE and _SAID["states_anyway"].match(said) is not None
     return bool(
-        _FIRST_PERSON.match(said)
-        or _SAID["verb"].search(said)
+        _SAID["about_me"].match(said)
+        or _has_subject_and_verb(said)
         or _NAME_AND_VERB.match(said)
         or _LABELLED.match(said)
     )
 
 
+def tells_or_asks(text: str) -> bool:
+    return is_statement(text) or is_question(text) or _SAID["wish"].match(trim_request(text)) is not None
+
+
+def _has_subject_and_verb(said: str) -> bool:
+    """Whether a verb follows a subject: "mum lives in Rome", but not "raed lecture3.md"."""
+    verb = _SAID["verb"].search(said, len(_first_word(said)))
+    if verb is None:
+        return False
+    if _SAID["determiner"].match(said):
+        return True
+    # Without "the" or "my", an unknown first word may be a verb: its subject is short.
+    return len(said[: verb.start()].split()) <= _SHORT_SUBJECT and _SAID["finite"].match(verb[0]) is not None
+
+
+def may_be_kept(request: str, match: ToolMatch) -> bool:
+    """Whether a call may store what it would: the person wishes it, or tells something. Never by accident."""
+    facts = [p.name for p in parameters_of(match.tool).values() if p.first_person]
+    if match.tool.effect != "store" or not facts or _SAID["wish"].search(request):
+        return True
+    told = [trim_request(str(match.arguments.get(name, ""))) for name in facts]
+    if _SAID["corrects"].match(request):
+        return not any(begins_with_request(text) or is_question(text) for text in told)
+    return all(map(is_statement, told))
+
+
 def begins_with_request(said: str) -> bool:
     """Whether a text without its courtesies begins with a word that asks for something."""
-    return _first_word(said) in _requests()
+    return _first_word(said) in _requests() and not _SAID["compound"].match(said)
 
 
 def is_request(text: str) -> bool:

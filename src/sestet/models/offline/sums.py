@@ -1,8 +1,10 @@
 """Works out sums as people write and say them: "15% of 80", "7 plus 5", "add 130, 245 and 78"."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+
+from sestet.models.offline.parameters import NUMBER_WORDS
 
 _ASKS_FOR_SUM = re.compile(
     r"^(?:(?:and|so|tell\s+me|calculate|compute|work\s+out|figure\s+out|solve|evaluate|what\s+(?:is|are|would\s+be|does)"
@@ -21,7 +23,8 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
     (rf"multiply\s+(?P<list>{_LIST.replace('plus', 'by')})", "*"),
     (rf"subtract\s+(?P<b>{_NUMBER})\s+from\s+(?P<a>{_NUMBER})", r"\g<a>-\g<b>"),
     (
-        rf"(?:divide|split)\s+(?P<a>{_NUMBER})\s+(?:by|among|between|in|into)\s+(?P<b>{_NUMBER})(?:\s+\w+)?",
+        rf"(?:divide|split|share)\s+(?:(?:an?|the|my|our)\s+)?(?:\w+\s+of\s+)?[$€£]?(?P<a>{_NUMBER})(?:\s*(?:[$€£]|dollars?|euros?|pounds?))?"
+        rf"\s+(?:equally\s+|evenly\s+)?(?:by|among|amongst|between|in|into|with|over)\s+(?P<b>{_NUMBER})(?:\s+\w+){{0,2}}",
         r"\g<a>/\g<b>",
     ),
     (
@@ -40,6 +43,7 @@ _FRACTIONS = {"third": "3", "quarter": "4"}
 _SPOKEN = (
     (r"[$€£]\s*(?=\d)|(?<=\d)\s*(?:dollars?|euros?|pounds?|eur|usd|€|\$)(?!\w)", ""),
     (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
+    (r"(?<=\d/\d)\s+of\s+(?=\d)", "*"),
     (r"\s+plus\s+", "+"),
     (r"\s+(?:minus|less)\s+", "-"),
     (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),
@@ -47,24 +51,84 @@ _SPOKEN = (
     (r"\u2212", "-"),
     (r"(?<=\d),(?=\d{3}\b)", ""),
 )
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
 _DATE = re.compile(r"\d[-/]\d+[-/]\d|\d[-/]\d+$(?<=\d{4})")
 _DIGITS = 6
 
 
-def work_out(text: str) -> str:
-    """The sum with its result; empty when the text is not a sum."""
-    asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
+_FOLLOW_UP = re.compile(
+    rf"(?:(?:and|then|now|ok|so|what\s+(?:is|about)|what's|whats|how\s+about)\s+)*(?:(?:that|it|the\s+result)\s+)?"
+    rf"(?:(?P<sign>divided\s+by|times|multiplied\s+by|plus|minus|less|over|[-+*/\u00d7\u00f7x])\s*(?P<number>{_NUMBER})(?P<percent>\s*(?:%|percent))?"
+    rf"|(?P<times>double|twice|half)(?:\s+of)?\s+(?:that|it)|(?P<share>{_NUMBER})\s*(?:%|percent)\s+of\s+(?:that|it|the\s+result))",
+    re.IGNORECASE,
+)
+_SIGNS = {"divided by": "/", "over": "/", "\u00f7": "/", "plus": "+", "minus": "-", "less": "-"}
+_FACTORS = {"double": "2", "twice": "2", "half": "(1/2)"}
+
+
+_COMMAND = re.compile(
+    r"(?P<deed>divide|multiply|add|subtract)\s+(?:(?:that|it|the\s+result)\s+by\s+)?(?P<number>\d[\d.,]*)"
+    r"(?:\s+(?:to|from)\s+(?:that|it|the\s+result))?$",
+    re.IGNORECASE,
+)
+_DEEDS = {"divide": "divided by", "multiply": "times", "add": "plus", "subtract": "minus"}
+
+
+def _as_sign(found: re.Match[str]) -> str:
+    return f"{_DEEDS[found['deed'].casefold()]} {found['number']}"
+
+
+def go_on_with_sum(text: str, earlier: Sequence[str]) -> str:
+    """The sum that goes on with the result before it ("and divided by 2?"); empty for another text."""
+    result, answer = "", ""
+    for said in (*earlier, text):
+        plain = _COMMAND.sub(_as_sign, said.strip(" .!?"))
+        followed = _FOLLOW_UP.fullmatch(plain) if result else None
+        result = _followed(result, followed) if followed else _in_figures(plain)
+        answer = work_out(result) if followed else ""
+    return answer
+
+
+def _followed(result: str, found: re.Match[str]) -> str:
+    if found["share"]:
+        return f"{found['share']}/100*({result})"
+    if found["times"]:
+        return f"({result})*{_FACTORS[found['times'].casefold()]}"
+    sign = " ".join(found["sign"].casefold().split())
+    sign = _SIGNS.get(sign, sign if sign in "+-*/" else "*")
+    if found["percent"] and sign in "+-":
+        return f"({result})*(100{sign}{found['number']})/100"
+    return f"({result}){sign}{found['number']}"
+
+
+def _in_figures(text: str) -> str:
+    """A sum in signs; empty for a text that is none."""
+    if not work_out(text):
+        return ""
+    return _signs(_ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?"))
+
+
+def _signs(asked: str) -> str:
     sum_ = _in_signs(asked)
     for pattern, sign in _SPOKEN:
         sum_ = re.sub(pattern, sign, sum_, flags=re.IGNORECASE)
+    return re.sub(r"\s", "", sum_)
+
+
+def work_out(text: str) -> str:
+    """The sum with its result; empty when the text is not a sum."""
+    asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
+    sum_ = _signs(_NUMBER_WORD.sub(lambda found: str(NUMBER_WORDS[found[0].casefold()]), asked))
     tokens = _TOKEN.findall(sum_)
-    if _DATE.search(sum_) or "".join(tokens) != re.sub(r"\s", "", sum_) or len(tokens) < 3:
+    if _DATE.search(sum_) or "".join(tokens) != sum_ or len(tokens) < 3:
         return ""
     try:
         parser = _SumParser(iter(tokens))
         result = parser.terms()
-    except (ZeroDivisionError, ValueError):
+    except ZeroDivisionError:
+        return f"{asked} has no result: dividing by 0 is not possible."
+    except ValueError:
         return ""
     return f"{asked} = {_shown(result)}" if parser.next is None else ""
 

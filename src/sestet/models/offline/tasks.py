@@ -8,6 +8,8 @@ class Request(NamedTuple):
 
     agent: str
     text: str
+    #: Whether its result is the answer, even if it says that there is none.
+    is_final: bool = False
 
 
 class Task(NamedTuple):

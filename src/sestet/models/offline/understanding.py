@@ -5,28 +5,28 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from sestet.core.tool import Tool
-from sestet.core.words import stem
-from sestet.models.offline.answering import has_subject, read_question
-from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation
-from sestet.models.offline.corrections import read_correction
+from sestet.models.offline.answering import has_subject, is_about_person
+from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
+from sestet.models.offline.corrections import answered_question, names_subject, read_correction
 from sestet.models.offline.dates import answer_date
 from sestet.models.offline.earlier import Earlier
+from sestet.models.offline.file_work import ANSWER
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import find_limit
 from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
 from sestet.models.offline.parameters import PATH
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.phrasings import rephrase
 from sestet.models.offline.plans import asks_for_plan
-from sestet.models.offline.references import Exchange, read_reference
-from sestet.models.offline.specialists import CORRECT, CORRECT_ABOUT
-from sestet.models.offline.statements import begins_with_request, is_request, is_statement
-from sestet.models.offline.sums import work_out
+from sestet.models.offline.references import CANNOT_REWRITE, Exchange, read_reference, with_name
+from sestet.models.offline.spelling import with_known_verbs
+from sestet.models.offline.statements import begins_with_request, is_request, is_statement, may_be_kept
+from sestet.models.offline.sums import go_on_with_sum, work_out
 from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.units import convert_units
 from sestet.models.offline.words import COMMON, asks, clauses_of, is_question, trim_request, without_gaps
 from sestet.models.router import DIRECT, Router
-from sestet.models.router.splitting import openings
 
 _SAID = patterns_of("understanding")
 
@@ -43,17 +43,17 @@ _SORRY = (
     "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
     "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
 )
-_ONE_AT_A_TIME = (
-    "I cannot forget everything at once: I forget one fact at a time, as in “forget that …”. `sestet memory` "
-    "lists and removes them outside of a conversation."
-)
+_OUTSIDE = "I cannot look there: I only read files inside of this folder, and nothing outside of it."
 _WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
 #: How each specialist is asked whether it has an answer on record.
 _LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
+#: Where a sentence ends and another begins.
+_SENTENCE_END = re.compile(r"(?<=[\w)][.!])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bSt\.)(?<!\bM[sz]\.)\s+(?=\w)")
+_AND_MY = re.compile(
+    r",?\s+and\s+(?=(?:my|our)\s+\w+(?:\s+\w+){0,3}\s+(?:is|are|was|lives?|works?)\b)", re.IGNORECASE
+)
 _KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
-_HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
-_A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
 
 
 class Understanding:
@@ -84,13 +84,42 @@ class Understanding:
             return (self._long(text),)
         if answer := answer_in_language(text):
             return (Task(text, answer=answer),)
-        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
-        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
-            return [task for line in lines for task in self.tasks(line)]
+        text = _SAID["keeps_it"].sub(r"\g<said>", with_known_verbs(text))
+        text = self._without_small_talk(text)
+        if pasted := self._pasted(text):
+            return pasted
         if pointing := self._pointing(text):
             return (pointing,)
         whole = self.task(text) if not self._has_parts(text) else None
         return (whole,) if whole else self._parts(text) or (self.task(text),)
+
+    def _pasted(self, text: str) -> Sequence[Task]:
+        """The tasks of several lines, or of several facts; none for a message that is one text."""
+        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
+        listed = _SAID["keeps_list"].fullmatch(text.strip())
+        facts = [fact.strip(" \t-*•.") for fact in re.split(r"[\n;]", listed["facts"])] if listed else []
+        facts = [fact for fact in facts if fact]
+        if listed and "chronicler" in self._tools and (listed["several"] or all(map(is_statement, facts))):
+            return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
+        found = _SAID["anything"].fullmatch(text.strip())
+        if found and (task := self._asked(f"{found['about'].strip()}?")):
+            return (task,)
+        if len(lines) > 1 and (reference := read_reference(trim_request(lines[-1]), self._past)):
+            # "What does it mean?" below an error message
+            return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
+        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
+            return [task for line in lines for task in self.tasks(line)]
+        sentences = [part for sentence in _SENTENCE_END.split(text) for part in _AND_MY.split(sentence)]
+        if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
+            return [self.task(sentence) for sentence in sentences]
+        return ()
+
+    def _without_small_talk(self, text: str) -> str:
+        """The message without greetings, thanks or remarks before it: "lol ok. my cat is called Biscuit"."""
+        first, end, rest = text.partition(". ") if ". " in text else text.partition("! ")
+        is_talk = bool(rest.strip()) and "\n" not in first and self._conversation.small_talk(first)
+        # "Help. Can you …" asks twice, but "help" alone answers neither.
+        return self._without_small_talk(rest.strip()) if is_talk and end else text
 
     def _long(self, text: str) -> Task:
         """A long text as one task, by few patterns: many would take too long."""
@@ -111,6 +140,8 @@ class Understanding:
         *_, last = (clause.text for clause in clauses_of(said))
         # "I'm doing double, what is 2 * 250" is a sum with a remark before it.
         is_remark = last != said and asks(last) and not begins_with_request(said)
+        if answer := go_on_with_sum(said, [exchange.asked for exchange in self._past]):
+            return answer
         for part in (said, last) if is_remark else (said,):
             if (
                 answer := work_out(trim_request(part))
@@ -126,6 +157,7 @@ class Understanding:
             self._answered_directly,
             self._referring,
             self._correcting,
+            self._answering,
             self._foreseen,
             self._planning,
             self._naming_a_place,
@@ -138,27 +170,58 @@ class Understanding:
         )
 
     def _answered_directly(self, text: str) -> Task | None:
-        answer = self.direct_answer(text)
+        if self._past and _SAID["forget_it"].fullmatch(trim_request(text)) and self._was_about_memory():
+            return None
+        answer = self.direct_answer(text) or (_OUTSIDE if _SAID["outside"].search(text) else "")
         if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
-            answer = _ONE_AT_A_TIME
+            return ask("chronicler", text, FORGET_ALL) if "chronicler" in self._tools else None
         return Task(text, answer=answer) if answer else None
 
+    def _was_about_memory(self) -> bool:
+        """Whether the last message told a fact or was answered with one, so that "forget it" means it."""
+        task, answer = self.tasks_of(len(self._past) - 1)[-1], self._past[-1].answer
+        is_memory = task.requests[:1] and task.requests[0].agent == "chronicler"
+        return bool(is_memory and answer and answer != task.answer)
+
     def _correcting(self, text: str) -> Task | None:
-        if "chronicler" not in self._tools or is_question(text) or begins_with_request(trim_request(text)):
+        request = trim_request(text)
+        changes = self._past and _SAID["change_it"].match(request) and self._was_about_memory()
+        if "chronicler" not in self._tools:
             return None
+        if not changes and (is_question(text) or begins_with_request(request)):
+            return None
+        text = request if changes else text
         correction = read_correction(text)
         if correction is None:
             return None
-        if self._past and not correction.old and not correction.is_sentence:
-            about = trim_request(self._past[-1].asked).replace(":", " ")
+        about = self._past[-1].asked if self._past else ""
+        if not is_question(about):
+            said = (exchange.asked for exchange in reversed(self._past))
+            about = next((asked for asked in said if names_subject(asked)), about)
+        if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
+            about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
         return ask("chronicler", text, CORRECT.format(text=text.strip()))
+
+    def _answering(self, text: str) -> Task | None:
+        """A value alone, after a question that nothing on record answered: "what is my shoe size?", "43"."""
+        last = self._past[-1] if self._past else Exchange("", "")
+        question, value = trim_request(last.asked), text.strip(" .!")
+        is_value = len(value.split()) <= _FEW_WORDS and not is_request(value) and "?" not in text
+        if not is_value or "chronicler" not in self._tools or last.answer != nothing_on_record(question):
+            return None
+        fact = answered_question(question, value)
+        return ask("chronicler", text, f"remember that {fact}") if fact else None
 
     def _foreseen(self, text: str) -> Task | None:
         """A request that fits an example of a tool."""
         matches = {name: match_tool(text, tools) for name, tools in self._tools.items()}
-        strengths = {name: match.strength for name, match in matches.items() if match and _is_usable(match)}
-        if not strengths:
+        strengths = {
+            name: match.strength
+            for name, match in matches.items()
+            if match and _is_usable(match) and may_be_kept(text, match)
+        }
+        if not strengths or (_SAID["of_mine"].match(trim_request(text)) and not is_about_person(text)):
             return None
         return ask(max(strengths, key=lambda name: strengths[name]), text)
 
@@ -181,16 +244,18 @@ class Understanding:
         """A request that cannot be met, or only by a specialist that may be missing."""
         if _SAID["complains"].search(text):
             return Task(text, answer=_SORRY)
-        is_noun = "?" in text and not asks(text.strip())
+        is_noun = "?" in text and not asks(text.strip()) and len(text.split()) <= _FEW_WORDS
         limit = find_limit(trim_request(text), is_statement=is_noun or is_statement(text))
         if limit is None:
             return None
-        if limit.agent in self._tools:
+        if any(limit.needs in tool.name for tool in self._tools.get(limit.agent, ())):
             return ask(limit.agent, text)
         return Task(text, answer=limit.line or self._conversation.without_tools(limit.agent))
 
     def _rephrased(self, text: str) -> Task | None:
         found = rephrase(trim_request(text), tuple(self._tools))
+        if found and found.is_lookup:
+            return self._lookup(found.subject, Request(found.agent, found.request, is_final=True))
         return ask(found.agent, text, found.request) if found else None
 
     def _told(self, text: str) -> Task | None:
@@ -210,21 +275,16 @@ class Understanding:
             return None
         if not has_subject(said):
             return Task(text, answer=_WHAT_IS_MEANT) if is_question(text) else None
-        question = self._named(said)
-        requests = [
-            Request(agent, form.format(question=question))
-            for agent, form in _LOOK_UP.items()
-            if agent in self._tools
-        ]
-        may_be_in_file = (
-            _SAID["paperwork"].search(said) or said != trim_request(text) or self._was_about_files()
-        )
-        if "operator" in self._tools and may_be_in_file:
-            requests.append(Request("operator", f"search the files for {_most_telling(question)}"))
-        nothing = (
-            self._conversation.nothing_on_record(question) if asks(said) or "?" in text else NOT_UNDERSTOOD
-        )
-        return Task(question, tuple(requests), nothing, is_lookup=True) if requests else None
+        question = with_name(said, self._past)
+        is_asked = asks(said) or "?" in text
+        request = ANSWER.format(question=f"{question.strip(' ?')}?" if is_asked else question)
+        return self._lookup(question, Request("operator", request, is_final=True))
+
+    def _lookup(self, question: str, last: Request) -> Task | None:
+        """A question for memory, for knowledge, and at last for the files."""
+        requests = [Request(agent, form.format(question=question)) for agent, form in _LOOK_UP.items()]
+        there = tuple(request for request in (*requests, last) if request.agent in self._tools)
+        return Task(question, there, nothing_on_record(question), is_lookup=True) if there else None
 
     def _routed(self, text: str) -> Task:
         """The owner by the router, or by likeness to examples; else an honest answer."""
@@ -233,7 +293,10 @@ class Understanding:
             return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
         if owner not in self._tools:
             return Task(text, answer=self._conversation.without_tools(owner), is_clear=False)
-        return ask(owner, text)._replace(is_clear=find_tool(text, self._tools[owner]) is not None)
+        match = find_tool(text, self._tools[owner])
+        if match is not None and not may_be_kept(text, match):
+            return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
+        return ask(owner, text)._replace(is_clear=match is not None)
 
     def _owner(self, text: str) -> str:
         route = self._router.route(text)
@@ -268,14 +331,21 @@ class Understanding:
             start = joint.end()
         said = [piece for piece in (*pieces, text[start:]) if piece.strip()]
         # A greeting or a thank-you beside a request needs no answer of its own.
-        telling = [piece for piece in said if not self._conversation.small_talk(piece)] or said
+        *before, last = said
+        telling = [piece for piece in before if not self._conversation.small_talk(piece)]
+        if is_question(last) or not self._conversation.small_talk(last):
+            telling.append(last)
+        telling = telling or said
         tasks = [self.task(piece) for piece in telling]
         are_clear = all(task.is_clear and not (task.answer and is_statement(pieces[0])) for task in tasks)
         # "Remember to call mum and buy milk" is one request, since buying is no task here.
         keeps = pieces and _KEEPS.match(trim_request(pieces[0]))
         limits = [task for task in tasks[1:] if not task.requests and not self.direct_answer(task.text)]
-        is_one = keeps and limits
-        return tasks if len(tasks) > 1 and are_clear and not is_one else ()
+        if len(said) > 1 and are_clear and not (keeps and limits):
+            return tasks
+        # "I'm a nurse. What can you do?" asks only at its end.
+        is_remark = len(tasks) > 1 and not keeps and all(map(_is_remark, telling[:-1]))
+        return tasks[-1:] if is_remark and tasks[-1].is_clear and is_request(telling[-1]) else ()
 
     def _pointing(self, text: str) -> Task | None:
         """A question with where to look it up is one request, and its end names the owner."""
@@ -308,17 +378,6 @@ class Understanding:
             self._known[number] = earlier.tasks(self._past[number].asked)
         return self._known[number]
 
-    def _was_about_files(self) -> bool:
-        return any(_SAID["about_files"].search(asked) or re.search(PATH, asked) for asked, _ in self._past)
-
-    def _named(self, question: str) -> str:
-        """The question with the name that "she" or "his" stands for, if the last message has one."""
-        if not self._past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
-            return question
-        names = _A_NAME.findall(self._past[-1].asked) or _A_NAME.findall(self._past[-1].answer)
-        names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
-        return f"{question} ({names[-1]})" if names else question
-
 
 _DO_IT = re.compile(r"\w+\s+(?:it|that|this|them)\b(?!\s+(?:is|i|my|we|the)\b)", re.IGNORECASE)
 
@@ -335,9 +394,5 @@ def _is_usable(match: ToolMatch) -> bool:
     return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
 
 
-def _most_telling(question: str) -> str:
-    """The word of a question that a file most likely has: a name, else the longest."""
-    telling = read_question(question).telling
-    spelt = {word.casefold(): word for word in re.findall(r"[\w'-]*\w", question)}
-    names = [word for word in telling if spelt.get(word, word)[:1].isupper()]
-    return max(map(stem, names or telling), key=len, default=question)
+def _is_remark(text: str) -> bool:
+    return is_statement(text) or not is_request(text)

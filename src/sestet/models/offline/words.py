@@ -13,18 +13,28 @@ _SAID = patterns_of("words")
 #: A long gap would make the patterns slow, since they try every part of it.
 _GAP = re.compile(r"\s{20,}")
 _PUNCTUATION = " \t\r\n.!?,"
-_ENDINGS = ("please", "pls", "for me", "to me", "thanks", "thank you", "will you", "would you", "again")
+_ENDINGS = (
+    "please",
+    "pls",
+    "for me",
+    "to me",
+    "thanks",
+    "thank you",
+    "will you",
+    "would you",
+    "again",
+    "if that is possible",
+    "if possible",
+    "if you can",
+    "if you could",
+    "if you please",
+    "though",
+    "then",
+    "btw",
+    "by the way",
+    "right now",
+)
 _CONTRACTED = re.compile(r"\b(who|what|where|when|how)'?s\b", re.IGNORECASE)
-#: Questions are often typed in haste.
-_MISTYPED = {
-    "wen": "when",
-    "wich": "which",
-    "wat": "what",
-    "wot": "what",
-    "wher": "where",
-    "were's": "where is",
-    "hwo": "who",
-}
 _WORD = re.compile(r"[\w'./~*@-]*[\w*]")
 #: Where one clause ends and the next begins. A long gap is matched only from its beginning.
 _BOUNDARY = re.compile(r"(?<=[.!?;:,])\s+|(?<!\s)\s+[\u2013\u2014-]\s+")
@@ -78,8 +88,6 @@ def trim_request(text: str) -> str:
     """The request without its greetings, courtesies and final punctuation."""
     text = with_plain_apostrophe(without_gaps(text.strip()))
     text = _CONTRACTED.sub(r"\1 is", text)
-    first, gap, rest = text.partition(" ")
-    text = f"{_MISTYPED.get(first.casefold(), first)}{gap}{rest}"
     trimmed = _without_ending(text[found.end() :] if (found := _SAID["politeness"].match(text)) else text)
     return trimmed or text
 

@@ -116,7 +116,7 @@ def _plain(message: Message) -> UserMessage | AssistantMessage:
         case ToolMessage(_, name, text, failed):
             head = "failed" if failed else "gave this result"
             return UserMessage(f"{name} {head}:\n{defuse(text)}\n\n{_AFTER_RESULT}")
-        case AssistantMessage(text, calls):
+        case AssistantMessage(text, calls, _):
             return AssistantMessage("\n".join(map(call_line, calls)) or answer_line(defuse(text)))
         case _:
             assert_never(message)

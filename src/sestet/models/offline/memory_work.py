@@ -1,0 +1,176 @@
+"""The work with memory and knowledge: only facts that answer are told, and changes reach the right fact."""
+
+import re
+
+from sestet.core.message import Found, ToolCall
+from sestet.models.offline.answering import (
+    answers_to,
+    asks_name_or_age,
+    has_subject,
+    is_about_person,
+    search_words,
+)
+from sestet.models.offline.corrections import answered_question, corrected_fact, read_correction
+from sestet.models.offline.words import trim_request
+from sestet.models.offline.work import Flow, Next, Work, call, form
+
+#: How the orchestrator words requests that take more than one call.
+CORRECT = "correct what is remembered: {text}"
+CORRECT_ABOUT = "correct what is remembered about {about}: {text}"
+FORGET_ABOUT = "forget what you know about {what}"
+FORGET_ALL = "forget all that is remembered"
+_NOTHING_TO_FORGET = "Nothing is on record about “{what}”, so there is nothing to forget."
+_NOTHING_TO_CORRECT = (
+    "I have nothing on record to correct with “{new}”. Say the whole sentence, as in “my dog is called Max”."
+)
+_NOT_ON_RECORD = "I have nothing on record about that. You can tell me now."
+#: Recalls all facts: other words for the same thing are found among them.
+_EVERYTHING = "me"
+_MOST_FACTS = 20
+_ALL_FACTS = 50
+_MOST_STEPS = 8
+
+
+def _recall_all(work: Work) -> ToolCall:
+    # The same call again and again would look like a loop.
+    return call("memory_recall", query=_EVERYTHING, limit=_ALL_FACTS - len(work.made("memory_recall")))
+
+
+def _has_all(work: Work) -> bool:
+    """Whether the last step recalled all facts."""
+    return work.last.call.arguments.get("query") == _EVERYTHING
+
+
+def _forget_about(work: Work, found: re.Match[str]) -> Next:
+    """Recall first: only a fact with its exact words can be forgotten."""
+    what = found["what"].strip(" .?!\"'“”")
+    if not work.steps:
+        return call("memory_recall", query=what, limit=_MOST_FACTS)
+    if work.last.call.name == "memory_forget":
+        if work.last.result.failed or len(work.steps) > _MOST_STEPS:
+            return None
+        # A fact that was replaced counts again once the newer one is forgotten.
+        return _recall_all(work)
+    facts = answers_to(what, work.last.result.found)
+    if not facts and not _has_all(work):
+        return _recall_all(work)
+    if not facts and (done := work.made("memory_forget")):
+        return "\n".join(step.result.text for step in done)
+    if not facts:
+        return _NOTHING_TO_FORGET.format(what=what)
+    if len(facts) > 1 and not work.made("memory_forget"):
+        lines = (f"- {fact.name}: {fact.text}" for fact in facts)
+        return "\n".join(("Several facts are about that; say which one, as in “forget that …”:", *lines))
+    return _forget(facts[0])
+
+
+def _forget(fact: Found) -> ToolCall:
+    return call("memory_forget", memory=fact.name, words=fact.text)
+
+
+def _forget_all(work: Work, _: re.Match[str]) -> Next:
+    """All facts, each with its own question to the person, until none is left."""
+    if not work.steps:
+        return _recall_all(work)
+    forgotten = work.made("memory_forget")
+    if any(step.result.failed for step in forgotten):
+        return None
+    if work.last.call.name == "memory_forget":
+        return _recall_all(work)
+    if work.last.result.found and len(forgotten) < _ALL_FACTS:
+        return tuple(map(_forget, work.last.result.found))
+    count = len(forgotten)
+    if not count:
+        return "Nothing is on record about you, so there is nothing to forget."
+    return f"Forgotten: all that was on record about you ({count} fact{'' if count == 1 else 's'})."
+
+
+def after_forgetting(work: Work) -> Next:
+    """No fact had these words: look for one that says the same."""
+    # A call that the person denied is not tried in other words.
+    has_erred = work.last.result.failed and not work.last.result.for_person
+    if not has_erred or "memory_recall" not in work.tools or work.made("memory_recall"):
+        return None
+    return _recall_all(work)
+
+
+def after_recalling(work: Work) -> Next:
+    """Only facts that answer the question are told."""
+    if failed := [step for step in work.made("memory_forget") if step.result.failed]:
+        words = str(failed[0].call.arguments.get("words", ""))
+        facts = answers_to(words, work.last.result.found)
+        return _forget(facts[0]) if len(facts) == 1 else _NOTHING_TO_FORGET.format(what=words)
+    return _only_answers(work, "You told me:", _NOT_ON_RECORD)
+
+
+def after_looking_up(work: Work) -> Next:
+    return _only_answers(work, "In the knowledge base:", _NOT_ON_RECORD)
+
+
+def _only_answers(work: Work, head: str, nothing: str) -> Next:
+    """The result without what does not answer the request; as it is if all of it does."""
+    result = work.last.result
+    if not has_subject(work.request):
+        return None
+    question = re.sub(r"^(?:do you remember|look up)\s+", "", trim_request(work.request), flags=re.IGNORECASE)
+    kept = answers_to(question, result.found)
+    if asks_name_or_age(question) and work.last.call.name == "memory_recall" and not _has_all(work):
+        return _recall_all(work)
+    if not kept and len(work.steps) == 1:
+        # Other words for the same things may find more.
+        wider, is_for_all = search_words(question), is_about_person(question)
+        if work.last.call.name == "memory_recall" and (wider != question or is_for_all):
+            return _recall_all(work)
+        if wider != question and not is_for_all:
+            return call(work.last.call.name, query=wider, limit=_MOST_FACTS)
+    if not kept:
+        return nothing
+    if set(kept) == set(result.found):
+        return None
+    return "\n".join(
+        (
+            head,
+            *(f"- {one.text} ({one.name})" if one.text not in one.name else f"- {one.text}" for one in kept),
+        )
+    )
+
+
+def _correct(work: Work, found: re.Match[str]) -> Next:
+    """A correction replaces the fact that it is about, and is remembered if there is none."""
+    correction = read_correction(found["text"])
+    if correction is None:
+        return None
+    about = found.groupdict().get("about") or ""
+    if not work.steps:
+        return call(
+            "memory_recall", query=about or f"{correction.new} {correction.old}".strip(), limit=_MOST_FACTS
+        )
+    if work.last.call.name == "memory_update" and work.last.result.found:
+        # The older fact stands, so the person is asked whether to forget it.
+        return _forget(work.last.result.found[0])
+    if work.last.call.name == "memory_forget" and not work.last.result.failed:
+        updated = work.made("memory_update")[-1].call.arguments.get("fact")
+        return f"Remembered: {updated}\n{work.last.result.text}"
+    if work.last.call.name != "memory_recall":
+        return None
+    if changed := corrected_fact(correction, work.last.result.found, about):
+        fact, words = changed
+        return call("memory_update", memory=fact.name, fact=words)
+    if not _has_all(work):
+        return _recall_all(work)
+    if correction.is_sentence and not correction.has_pronoun:
+        return call("memory_remember", fact=correction.new)
+    if fact := answered_question(about, correction.new):
+        return call("memory_remember", fact=fact)
+    return _NOTHING_TO_CORRECT.format(new=correction.new)
+
+
+_CORRECTS = frozenset({"memory_recall", "memory_update", "memory_remember"})
+_FORGETS = frozenset({"memory_recall", "memory_forget"})
+#: Requests that take several calls: their words, the tools that they need, and the work.
+FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
+    (form(FORGET_ALL), _FORGETS, _forget_all),
+    (form(FORGET_ABOUT), _FORGETS, _forget_about),
+    (form(CORRECT_ABOUT), _CORRECTS, _correct),
+    (form(CORRECT), _CORRECTS, _correct),
+)

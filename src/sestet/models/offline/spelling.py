@@ -1,0 +1,81 @@
+"""Corrects hasty typing in the words that ask: "raed", "opne teh". Names and contents stay as they are."""
+
+import re
+from functools import cache
+
+from sestet.models.offline.patterns import read_table
+
+_WORDS = re.compile(r"\S+")
+#: A shorter word has too many neighbours: "red" may be a colour.
+_SHORTEST = 4
+#: In a shorter word a wrong letter may make another word: "lost" is not "list".
+_SHORTEST_REPLACED = 6
+#: After these the word is a name: "Raed is my friend".
+_AFTER_NAME = frozenset(["is", "are", "was", "were", "has", "have", "had", "will", "and"])
+
+
+def with_known_verbs(text: str) -> str:
+    """The text with its courtesies, its verb and the word after it as they are spelt."""
+    words = list(_WORDS.finditer(text))
+    corrected = list[tuple[int, int, str]]()
+    for at, found in enumerate(words):
+        word = found[0].casefold().strip(",.!?:")
+        following = words[at + 1][0].casefold() if at + 1 < len(words) else ""
+        fixed = _table().get(word, word)
+        is_courtesy = fixed in _courtesies()
+        if not is_courtesy and following not in _AFTER_NAME:
+            fixed = known_verb(fixed)
+        if fixed != word:
+            corrected.append((found.start(), found.start() + len(found[0].rstrip(",.!?:")), fixed))
+        if not is_courtesy:
+            if following in _table():
+                start = words[at + 1].start()
+                corrected.append((start, start + len(following), _table()[following]))
+            break
+    for start, end, fixed in reversed(corrected):
+        text = f"{text[:start]}{fixed}{text[end:]}"
+    return text
+
+
+def known_verb(word: str) -> str:
+    """The verb that a word with one typing error means; else the word itself."""
+    if len(word) < _SHORTEST or not word.isalpha() or word in _known():
+        return word
+    return next((verb for verb in _verbs() if _is_mistyped(word, verb)), word)
+
+
+def _is_mistyped(word: str, verb: str) -> bool:
+    """Whether two letters are swapped, or one is missing, doubled or (in a long word) wrong."""
+    if len(word) == len(verb):
+        differing = [at for at, (a, b) in enumerate(zip(word, verb, strict=True)) if a != b]
+        if len(differing) == 1:
+            return len(verb) >= _SHORTEST_REPLACED and word[0] == verb[0]
+        swapped = len(differing) == 2 and differing[1] == differing[0] + 1
+        return (
+            swapped and word[differing[0]] == verb[differing[1]] and word[differing[1]] == verb[differing[0]]
+        )
+    shorter, longer = sorted((word, verb), key=len)
+    if len(longer) - len(shorter) != 1 or word[0] != verb[0] or len(verb) < _SHORTEST:
+        return False
+    return any(longer[:at] + longer[at + 1 :] == shorter for at in range(len(longer)))
+
+
+@cache
+def _table() -> dict[str, str]:
+    lines = read_table("spelling")["words"].splitlines()
+    return dict(line.split(" = ") for line in lines if line)
+
+
+@cache
+def _verbs() -> tuple[str, ...]:
+    return tuple(read_table("spelling")["verbs"].split())
+
+
+@cache
+def _known() -> frozenset[str]:
+    return frozenset((*_verbs(), *read_table("spelling")["other"].split()))
+
+
+@cache
+def _courtesies() -> frozenset[str]:
+    return frozenset(read_table("spelling")["courtesies"].split())
