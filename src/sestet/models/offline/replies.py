@@ -78,7 +78,7 @@ class Replies:
             return ModelReply(step)
         step = (step,) if isinstance(step, ToolCall) else step
         calls = step or (() if work.steps else self._calls(agent, work))
-        if refused := next(filter(None, map(refusal, _stored(calls, work))), ""):
+        if refused := next((why for text in _stored(calls, work) if (why := refusal(text))), ""):
             return ModelReply(f"{refused}. Nothing was stored.")
         if calls:
             return ModelReply(calls=calls)
