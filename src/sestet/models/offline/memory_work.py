@@ -123,10 +123,10 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
             return _recall_all(work)
         if wider != question and not is_for_all:
             return call(work.last.call.name, query=wider, limit=_MOST_FACTS)
-    if not kept:
-        return nothing
     if set(kept) == set(result.found):
         return None
+    if not kept:
+        return nothing
     return "\n".join(
         (
             head,

@@ -9,7 +9,7 @@ from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
-from sestet.core.secret_text import find_secret
+from sestet.core.secret_text import refusal
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import answers_to
 from sestet.models.offline.conversation import Abilities, Conversation
@@ -28,10 +28,6 @@ from sestet.models.router import Router
 #: Matches only at the beginning of a word; else a long word would be tried from each letter.
 _SEVERAL_FILES = re.compile(
     rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
-)
-_SECRETS_GO_TO_VAULT = (
-    "I do not keep passwords, PINs, card numbers or keys in memory: the vault or a password manager is the "
-    "place for secrets. Nothing was stored."
 )
 
 
@@ -82,8 +78,8 @@ class Replies:
             return ModelReply(step)
         step = (step,) if isinstance(step, ToolCall) else step
         calls = step or (() if work.steps else self._calls(agent, work))
-        if any(map(find_secret, _stored(calls, work))):
-            return ModelReply(_SECRETS_GO_TO_VAULT)
+        if refused := next((why for text in _stored(calls, work) if (why := refusal(text))), ""):
+            return ModelReply(f"{refused}. Nothing was stored.")
         if calls:
             return ModelReply(calls=calls)
         if work.steps:

@@ -60,6 +60,8 @@ def _has_subject_and_verb(said: str) -> bool:
         return False
     if _SAID["determiner"].match(said):
         return True
+    if _SAID["imperative"].match(said):
+        return False
     # Without "the" or "my", an unknown first word may be a verb: its subject is short.
     return len(said[: verb.start()].split()) <= _SHORT_SUBJECT and _SAID["finite"].match(verb[0]) is not None
 
