@@ -16,6 +16,8 @@ _WORDS = "abandon ability able about above absent absorb abstract absurd abuse a
         ("My password for the router at home is correcthorse", "a password"),
         ("the passphrase: open sesame", "a password"),
         ("password=Tr0ub4dor&3", "a password"),
+        ("my bank card PIN, it is 7731", "a PIN"),
+        ("the password, which is hunter2", "a password"),
         ("the admin password changed to 'blue horse'", "a password"),
         ("hunter2 is my wifi password", "a password"),
         ("mein Passwort lautet Sommer2024", "a password"),

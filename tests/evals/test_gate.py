@@ -40,7 +40,7 @@ def test_no_request_of_the_set_is_learned_from() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["newcomer.jsonl", "newcomer-2.jsonl"])
+@pytest.mark.parametrize("name", ["newcomer.jsonl", "newcomer-2.jsonl", "newcomer-3.jsonl"])
 async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody(name: str) -> None:
     newcomers = Newcomers(Settings())
     file = shipped_set("newcomer").with_name(name)

@@ -24,7 +24,7 @@ _CALLED = (
 )
 _IS = (
     r"(?:\s*(?:[:=\uff1a\u662f]|->|→)\s*"
-    r"|\s+(?:is|was|are|will be|changed to|now is|is now|ist|lautet|est|es)\s+)"
+    r"|(?:,? (?:it|which|that|this))?\s+(?:is|was|are|will be|changed to|now is|is now|ist|lautet|est|es)\s+)"
 )
 #: "password for the router": what the secret belongs to.
 _OF = r"(?:\s+(?:for|of|to|on|at|in|für|de|del|pour)\s+[^.:=\n]{1,60}?)?"

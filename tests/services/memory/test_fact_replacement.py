@@ -45,6 +45,9 @@ def replaces(new: str, old: str) -> bool:
         ("I like tea", "I do not like tea"),
         ("I like tea", "I don't like tea anymore"),
         ("I no longer eat meat", "I eat meat"),
+        ("my coach is Benoit", "my coach is now Ilka"),
+        ("I prefer window seats", "actually I prefer aisle seats"),
+        ("Dad takes his tablets at 8 am and 6 pm", "Dad takes his tablets at 9 am and 6 pm"),
     ],
 )
 def test_another_value_of_the_same_thing_replaces_the_older(old: str, new: str) -> None:
@@ -71,6 +74,10 @@ def test_another_value_of_the_same_thing_replaces_the_older(old: str, new: str) 
         ("I have a new bike", "I have a new car"),
         ("I live in Oslo", "I live in Oslo now"),
         ("I am 40", "I am tired"),
+        ("my sister is Ada", "my sister is now in Rome"),
+        ("I like coffee", "actually I like tea"),
+        ("I have 3 dogs", "I have 2 cats"),
+        ("the meeting with Ann is at 9", "the meeting with Bob is at 9"),
     ],
 )
 def test_what_can_both_be_true_is_left_alone(old: str, new: str) -> None:

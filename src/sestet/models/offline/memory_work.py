@@ -104,6 +104,9 @@ def after_recalling(work: Work) -> Next:
 
 
 def after_looking_up(work: Work) -> Next:
+    """Passages that the person asks for are told as they are, also those that are near only in meaning."""
+    if not re.match(r"look up\b", trim_request(work.request), re.IGNORECASE):
+        return None
     return _only_answers(work, "In the knowledge base:", _NOT_ON_RECORD)
 
 

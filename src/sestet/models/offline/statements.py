@@ -40,7 +40,8 @@ def is_statement(text: str) -> bool:
         return False
     if begins_with_request(said):
         first = _first_word(said)
-        return first in _DOUBLE and _SAID["states_anyway"].match(said) is not None
+        states = first in _DOUBLE and _SAID["states_anyway"].match(said) is not None
+        return states and _SAID["tells_somebody"].match(said) is None
     return bool(
         _SAID["about_me"].match(said)
         or _has_subject_and_verb(said)

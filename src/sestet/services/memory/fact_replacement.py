@@ -61,6 +61,14 @@ _FIRST_PERSON: dict[str, str] = {
 _FULL = {"i'm": "i am", "i've": "i have", "we're": "we are", "we've": "we have"}
 #: How many words a correction and the corrected fact have in common.
 _LEAST_COMMON = 2
+#: The most words of a value.
+_LONGEST_VALUE = 4
+#: Words that tell a change of what was said before.
+_NEWS = r"^(?:actually|sorry|no|correction|oops|update)\b|\b(?:is|are|am) now\b|\bnow$|\binstead$"
+_PLACING = frozenset(
+    ("in", "at", "on", "from", "with", "near", "by", "under", "behind", "to", "of", "a", "an")
+)
+_NOW = r"\s+(?:now|instead)(?=\s|$)"
 _NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren't)\b ?"
 _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
 
@@ -90,7 +98,33 @@ def contradicts(new: str, old: str) -> bool:
     if correction and _has_wrong_words(_tidy(old), correction["said"], correction["wrong"]):
         return True
     said, known = read_statement(new), read_statement(old)
-    return said is not None and known is not None and said.about == known.about and said.value != known.value
+    if said is not None and known is not None and said.about == known.about:
+        return said.value != known.value
+    return _changes_one_value(new, old)
+
+
+def _changes_one_value(new: str, old: str) -> bool:
+    """Whether two facts differ in one value, and the new one is told as news or only a number differs.
+
+    "my coach is now Ilka" changes "my coach is Ben", and "he takes 2 pills at noon" changes "… 1 pill …".
+    """
+    is_news = re.search(_NEWS, " ".join(new.casefold().split())) is not None
+    here, there = (re.sub(_NOW, " ", _tidy(text)).split() for text in (new, old))
+    start = _common(here, there)
+    end = _common(here[start:][::-1], there[start:][::-1])
+    values = (here[start : len(here) - end], there[start : len(there) - end])
+    if start < 2 or not all(1 <= len(value) <= _LONGEST_VALUE for value in values):
+        return False
+    # "my sister is now in Rome" says nothing of "my sister is Ada".
+    if len({value[0] in _PLACING for value in values}) > 1:
+        return False
+    if is_news:
+        return start + end >= _LEAST_COMMON + 1
+    return start >= _LEAST_COMMON + 1 and start + end > _LEAST_COMMON + 2 and all(map(_is_number, values))
+
+
+def _is_number(words: Sequence[str]) -> bool:
+    return any(character.isdecimal() for character in " ".join(words))
 
 
 def _has_wrong_words(old: str, said: str, wrong: str) -> bool:
