@@ -61,7 +61,7 @@ def test_a_group_that_does_something_by_itself_exits_with_0(words: str, call: Ca
 
 def test_an_answer_after_a_denied_call_has_an_exit_code_of_its_own(home: Home) -> None:
     home.with_program(obedient.__file__)
-    order = 'do fs_write {"path": "a.txt"}'
+    order = 'do fs_put {"path": "a.txt"}'
 
     assert home.run("ask", order).returncode == ExitCode.DENIED
     told = home.run("ask", "--json", order)

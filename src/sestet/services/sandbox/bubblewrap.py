@@ -59,11 +59,12 @@ def _places(plan: Plan) -> list[Place]:
 
 
 def _interpreter(plan: Plan) -> Iterator[str]:
-    """Where Python and our modules lie, as far as a private place would take them away."""
+    """Where Python and our modules lie, as far as a private place or a new /tmp would take them away."""
     hidden = [place.path for place in arrange(plan) if place.kind == "hidden"]
+    replaced = [place.path for place in arrange(plan) if place.kind in ("hidden", "temporary")]
     found = [sys.prefix, sys.base_prefix, str(Path(__file__).parents[3]), *sys.path]
     for path in outermost(os.path.realpath(path) for path in found if os.path.isabs(path)):
-        is_missing = is_within(path, hidden) and not is_within(path, plan.writable)
+        is_missing = is_within(path, replaced) and not is_within(path, plan.writable)
         # A place that holds a private one would show it.
         if is_missing and not any(holds(path, place) for place in hidden):
             yield path
