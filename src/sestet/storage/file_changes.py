@@ -139,8 +139,8 @@ class FileChangeStore:
         """All sets, the newest first."""
         rows = self._database.execute(
             """SELECT id, session_id, turn_id, at, undoes, undone FROM change_sets
-               WHERE ?1 IS NULL OR session_id = ?1 ORDER BY id DESC""",
-            (session_id,),
+               WHERE ? IS NULL OR session_id = ? ORDER BY id DESC""",
+            (session_id, session_id),
         )
         return [ChangeSetRow(*row[:-1], undone=bool(row[-1])) for row in rows]
 
