@@ -40,7 +40,7 @@ def _names(text: str) -> frozenset[str]:
 #: Programs that only read, whatever their arguments are.
 _READERS = _names(
     """: [ arch base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand
-    expr false fgrep file fmt fold free getconf grep groups head hexdump hostid id join jq locale ls lscpu
+    expr false fgrep fmt fold free getconf grep groups head hexdump hostid id join jq locale ls lscpu
     md5sum nl nproc numfmt od paste pathchk pr printenv printf ps pwd readlink realpath rev seq sha1sum
     sha224sum sha256sum sha384sum sha512sum sleep stat strings sum tac tail test tr true tsort type uname
     unexpand uptime wc which whoami zcat zgrep"""
@@ -48,6 +48,7 @@ _READERS = _names(
 #: Programs that only read unless one of these options is given, or an argument is known only later.
 _READERS_WITHOUT: Mapping[str, tuple[str, ...]] = {
     "date": ("-s", "--set"),
+    "file": ("-C", "--compile"),
     "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
     "hostname": ("-b", "-F", "--boot", "--file"),
     "rg": ("--pre", "--hostname-bin", "-z", "--search-zip"),
