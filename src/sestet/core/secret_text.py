@@ -69,9 +69,9 @@ def find_secret(text: str) -> Secret | None:
 def refusal(text: str) -> str:
     """Why a text is not kept, for the model and the person; empty if it may be kept."""
     kind = find_secret(text)
-    return (
-        f"not kept: this looks like {kind}, which belongs in the vault or a password manager" if kind else ""
-    )
+    if kind is None:
+        return ""
+    return f"not kept: this looks like {kind}, which belongs in the vault: sestet secrets set NAME"
 
 
 def _matches(pattern: str, flags: re.RegexFlag = re.IGNORECASE) -> Callable[[str], bool]:

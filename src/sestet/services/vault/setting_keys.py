@@ -1,0 +1,102 @@
+"""Keys in the settings that lie in the vault: ``apiKey: vault:NAME``.
+
+Such a key comes into this process, because the vendor's library that sends it runs here. The broker gives out
+only a secret that the person marked for the settings, and only for the host that the settings send it to.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from sestet.config.settings import ProviderSettings, RemoteAgentSettings, Secret, Settings
+from sestet.config.vendors import VENDORS
+from sestet.core.errors import ConfigError, VaultError
+from sestet.core.record import replace
+from sestet.services.vault.entries import REFERENCE
+from sestet.services.vault.vault import Vault
+
+
+class KeyInVault(NamedTuple):
+    """A setting whose key lies in the vault."""
+
+    setting: str
+    name: str
+    #: Where the key is sent.
+    address: str
+
+
+def keys_in_vault(settings: Settings) -> Iterator[KeyInVault]:
+    """The keys of everything that the settings use; an entry that nothing uses needs no key."""
+    for provider_id in used_providers(settings):
+        provider = settings.providers[provider_id]
+        if provider.api_key.startswith(REFERENCE):
+            setting = f"providers.{provider_id}.apiKey"
+            yield KeyInVault(setting, _name(provider.api_key), address_of(provider))
+    embedding = settings.embedding
+    if embedding.provider == "openai" and embedding.api_key.startswith(REFERENCE):
+        address = embedding.base_url or VENDORS["openai"].url
+        yield KeyInVault("embedding.apiKey", _name(embedding.api_key), address)
+    if settings.search.url and settings.search.api_key.startswith(REFERENCE):
+        yield KeyInVault("search.apiKey", _name(settings.search.api_key), settings.search.url)
+    for agent in settings.a2a.remote_agents if settings.a2a.enabled else ():
+        if agent.api_key.startswith(REFERENCE):
+            yield KeyInVault(_remote_setting(agent), _name(agent.api_key), agent.url)
+
+
+def with_vault_keys(settings: Settings, vault: Vault, unlock: Callable[[Vault], None]) -> Settings:
+    """The settings with the keys themselves; without such keys, the vault is not touched. Blocking."""
+    wanted = list(keys_in_vault(settings))
+    if not wanted:
+        return settings
+    problems: list[str] = []
+    values: dict[str, Secret] = {}
+    try:
+        if not vault.is_unlocked:
+            unlock(vault)
+    except VaultError as error:
+        raise ConfigError([f"{wanted[0].setting}: {error}"]) from error
+    for setting, name, address in wanted:
+        try:
+            values[setting] = Secret(vault.value_for_settings(name, address))
+        except VaultError as error:
+            problems.append(f"{setting}: {error}")
+    if problems:
+        raise ConfigError(problems)
+    return _filled(settings, values)
+
+
+def used_providers(settings: Settings) -> list[str]:
+    """The ids under ``providers`` that an agent's model or a fallback names."""
+    named = [settings.agent.provider, *(agent.provider for agent in settings.agents.values())]
+    named += [model.partition("/")[0] for model in settings.agent.fallback]
+    return [provider_id for provider_id in dict.fromkeys(named) if provider_id in settings.providers]
+
+
+def address_of(provider: ProviderSettings) -> str:
+    return provider.base_url or VENDORS[provider.type].url
+
+
+def _filled(settings: Settings, values: dict[str, Secret]) -> Settings:
+    providers = {
+        id_: replace(provider, api_key=values.get(f"providers.{id_}.apiKey", provider.api_key))
+        for id_, provider in settings.providers.items()
+    }
+    embedding, search, a2a = settings.embedding, settings.search, settings.a2a
+    remote_agents = tuple(
+        replace(agent, api_key=values.get(_remote_setting(agent), agent.api_key))
+        for agent in a2a.remote_agents
+    )
+    return replace(
+        settings,
+        providers=providers,
+        embedding=replace(embedding, api_key=values.get("embedding.apiKey", embedding.api_key)),
+        search=replace(search, api_key=values.get("search.apiKey", search.api_key)),
+        a2a=replace(a2a, remote_agents=remote_agents),
+    )
+
+
+def _remote_setting(agent: RemoteAgentSettings) -> str:
+    return f"a2a.remoteAgents.{agent.name}.apiKey"
+
+
+def _name(reference: str) -> str:
+    return reference.removeprefix(REFERENCE)
