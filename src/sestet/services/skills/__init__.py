@@ -1,0 +1,1 @@
+"""Skills: stored procedures in the SKILL.md convention, inert until the owner trusts their bytes."""
