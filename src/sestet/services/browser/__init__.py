@@ -1,0 +1,1 @@
+"""The navigator's browser: the system's Chromium, driven over the DevTools protocol."""
