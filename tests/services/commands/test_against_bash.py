@@ -15,6 +15,11 @@ _WORDS = [
     *("a", "b", "'q mark'", '"q"', "$x", "${x:-y}", "*", "\\mark", "-c", "{a,b}", "$'\\'mark'"),
     *("#", "#mark", "x#mark", "$((1+2))", "~"),
 ]
+#: Words with a command in them.
+_FORMS = [
+    *("$({})", '"z $({}) mark"', "<({})", "${{x:-$({})}}", "$(( $({}) + 1 ))", "$(( '$({})' ))"),
+    *("\"${{x:-'$({})'}}\"", "\"$'$({})'\"", '"${{x-"\'$({})\'"}}"', "'$({})'", "$'$({})'"),
+]
 _JOINERS = ["; ", " && ", " || ", "\n", " | ", " & ", "|", "|&", ";", "&", "&&"]
 _NOISE = [
     "'",
@@ -85,7 +90,7 @@ class _Lines:
         if depth <= 0 or self._random.random() < 0.4:
             return self._random.choice(_WORDS)
         inner = self._command(depth - 1)
-        form = self._random.choice(["$({})", '"z $({}) mark"', "<({})", "${{x:-$({})}}", "$(( $({}) + 1 ))"])
+        form = self._random.choice(_FORMS)
         return form.format(inner)
 
 

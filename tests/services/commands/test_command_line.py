@@ -95,3 +95,11 @@ def test_variables_and_functions_change_the_shell(text: str) -> None:
 @pytest.mark.parametrize("text", ["ls (", "echo `id", "if true", "x" * 30_000, "ls\0rm", "ls | | wc"])
 def test_a_line_that_does_not_fit_the_grammar_is_called_unreadable(text: str) -> None:
     assert read_command_line(text).unreadable
+
+
+def test_the_name_of_a_variable_may_go_on_in_the_next_line() -> None:
+    assert names("x\\\n=1 mark") == ["mark"]
+
+
+def test_a_test_with_a_substitution_runs_its_commands() -> None:
+    assert names("[[ -n <(mark) ]]") == ["mark"]

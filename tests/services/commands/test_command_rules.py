@@ -1,10 +1,14 @@
 """Commands that only read need no question, catastrophes are forbidden, and the rest is asked about."""
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sestet.services.commands.command_rules import OwnerRules, judge_command
+from sestet.services.commands.command_rules import judge_command
+from sestet.services.commands.judgement import OwnerRules
 
 READING = [
     "ls -la",
@@ -28,6 +32,18 @@ READING = [
     "cat $(ls)",
     "cd src && ls",
     "[ -f a ] && cat a",
+    "[[ -n $x ]] && ls",
+    "ls | xargs wc -l",
+    "find . -name '*.py' | xargs -0 -n 1 cat",
+    "awk -F, '{ s += $2 } END { print s }' a.csv",
+    "awk -F , '$2 < 10' a.csv",
+    "sed -n '/milk/p' a.txt",
+    "sed -E 's/a/b/g' a.txt",
+    "git branch",
+    "python3 --version",
+    "printf '%s\\n' \"$x\"",
+    "echo $((1 + 2)) ${f%.txt} ${x:-y} ${#f}",
+    "date -u +%s",
 ]
 CHANGING = [
     "touch a",
@@ -65,6 +81,39 @@ CHANGING = [
     "rg --pre ./x foo",
     "env ls",
     "make",
+    "ls | xargs -I cat rm",
+    "ls | xargs -a x",
+    "sort -uo a b",
+    "tree -aR",
+    "cargo tree",
+    "awk -f a",
+    "awk '{print}' -i inplace",
+    "awk 'BEGIN { print | \"sh\" }'",
+    "sed 's/a/b/e' a",
+    "sed 's/a/b/w c' a",
+    "sed -n '/[/]e/p' a",
+    "git branch -D main",
+]
+#: Each runs ``touch``, which stands in a value.
+EVALUATING = [
+    "for x in 'a[$(touch m)]'; do echo $((x)); done",
+    "for x in 'a[$(touch m)]'; do echo $[x]; done",
+    "for x in 'a[$(touch m)]'; do for ((i = x; i < 1; i++)); do ls; done; done",
+    "for x in '$(touch m)'; do echo ${x@P}; done",
+    "for x in 'a[$(touch m)]'; do echo ${!x}; done",
+    "for x in 'a[$(touch m)]'; do echo ${y[x]}; done",
+    "[ -v 'a[$(touch m)]' ]",
+    "test -v 'a[$(touch m)]'",
+    "for x in '-v a[$(touch${IFS}m)]'; do [ $x ]; done",
+    "[[ 'a[$(touch m)]' -eq 0 ]] && ls",
+    "printf -v 'a[$(touch m)]' x",
+    "echo \"${x:-'$(touch m)'}\"",
+    "echo \"$'$(touch m)'\"",
+    "echo $(( '$(touch m)' ))",
+    "cat <<E\n${x:-'$(touch m)'}\nE",
+    "cat <<E\n$'$(touch m)'\nE",
+    "for PATH in .; do touch; done",
+    "echo ${PATH:=.}; touch",
 ]
 CATASTROPHIC = [
     "rm -rf /",
@@ -113,6 +162,18 @@ def test_a_command_that_may_change_something_is_asked_about_with_a_reason(text: 
     assert judgement.why
 
 
+@pytest.mark.parametrize("text", EVALUATING[:-2])
+def test_bash_runs_a_command_that_stands_in_a_value(text: str, tmp_path: Path) -> None:
+    """The control of the next test."""
+    subprocess.run(["/bin/bash", "-c", text], cwd=tmp_path, capture_output=True, check=False, timeout=20)
+    assert (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize("text", EVALUATING)
+def test_a_command_that_stands_in_a_value_is_asked_about(text: str) -> None:
+    assert judge_command(text).kind == "asks"
+
+
 @pytest.mark.parametrize("text", CATASTROPHIC)
 def test_a_catastrophe_is_forbidden_with_a_reason(text: str) -> None:
     judgement = judge_command(text)
@@ -156,6 +217,7 @@ def test_the_owner_allows_commands_by_pattern() -> None:
             "pytest $(touch a)",
             "pytest > log",
             "A=1 pytest",
+            "'pytest /../evil.sh'",
         )
     }
     assert kinds == {
@@ -165,6 +227,7 @@ def test_the_owner_allows_commands_by_pattern() -> None:
         "pytest $(touch a)": "asks",
         "pytest > log": "asks",
         "A=1 pytest": "asks",
+        "'pytest /../evil.sh'": "asks",
     }
 
 
@@ -179,4 +242,9 @@ def test_only_commands_of_the_owners_patterns_get_the_network() -> None:
 
 
 def test_the_parts_are_told_as_they_are_written() -> None:
-    assert judge_command("cd a && rm 'b c' | wc").parts == ("cd a", "rm 'b c'", "wc")
+    parts = judge_command("cd a && rm 'b c' | wc").parts
+    assert [(part.source, part.harmless) for part in parts] == [
+        ("cd a", True),
+        ("rm 'b c'", False),
+        ("wc", True),
+    ]

@@ -61,6 +61,21 @@ async def test_output_is_reported_while_the_command_runs(commands: Commands, tmp
     assert "".join(pieces) == "one\ntwo\n"
 
 
+async def test_what_a_python_script_prints_is_reported_while_it_runs(
+    commands: Commands, tmp_path: Path
+) -> None:
+    first = asyncio.Event()
+    (tmp_path / "slow.py").write_text("import os\nprint('one')\nwhile not os.path.exists('go'):\n    pass\n")
+
+    running = asyncio.create_task(commands.run("python3 slow.py", seconds=30, report=lambda _: first.set()))
+    said = asyncio.create_task(first.wait())
+    await asyncio.wait((running, said), return_when=asyncio.FIRST_COMPLETED)
+    (tmp_path / "go").touch()
+
+    assert (said.done(), (await running).output) == (True, "one\n")
+    said.cancel()
+
+
 async def test_a_command_that_takes_too_long_is_stopped_with_all_that_it_started(
     commands: Commands, tmp_path: Path
 ) -> None:
@@ -151,3 +166,24 @@ async def test_a_background_command_is_followed_and_stopped(commands: Commands, 
     assert stopped.ended.signal == signal.SIGTERM
     with pytest.raises(ToolError, match=f"no command has the id 'c9'; known are: {number}"):
         commands.status("c9")
+
+
+async def test_a_git_command_that_only_reads_runs_no_program_of_the_repository(
+    commands: Commands, tmp_path: Path
+) -> None:
+    """A repository without a folder of its own can lie among the files of a clone."""
+    for command in ("git init -q own", "git init -q --bare own/inner", "git init -q other"):
+        await commands.run(command, seconds=30)
+    marks = [tmp_path / "ran-inner", tmp_path / "ran-other"]
+    for config, mark in zip(("own/inner/config", "other/.git/config"), marks, strict=True):
+        with (tmp_path / config).open("a") as file:
+            file.write(f'[core]\n bare = false\n worktree = .\n fsmonitor = "touch {mark}"\n')
+    listed = "; ".join(f"cd {tmp_path}/{place}; git status" for place in ("own/inner", "other"))
+
+    reading = await commands.run(listed, seconds=30)
+    assert not any(each.exists() for each in marks)
+    assert "cannot use bare repository" in reading.errors
+    assert "On branch" in reading.output
+    # The control: the same line with a change in it has the repository's own settings.
+    await commands.run(f"touch x; {listed}", seconds=30)
+    assert all(each.exists() for each in marks)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sestet.core.errors import ToolError
 from sestet.core.record import replace
 from sestet.services.file_changes.service import Wish
-from tests.services.file_changes.wishes import copy, delete, edit, make_directory, move, write
+from tests.services.file_changes.wishes import append, copy, delete, edit, make_directory, move, write
 from tests.services.file_changes.world import World
 
 Seed: TypeAlias = tuple[str, str, bytes, int]
@@ -32,6 +32,7 @@ def _edit(path: str, new: str) -> Wish:
 WISHES = st.one_of(
     st.builds(write, PATHS, TEXTS),
     st.builds(_edit, PATHS, TEXTS),
+    st.builds(append, PATHS, TEXTS),
     st.builds(make_directory, PATHS),
     st.builds(move, PATHS, PATHS),
     st.builds(copy, PATHS, PATHS),
@@ -54,6 +55,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     world.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SEEDS, st.lists(WISHES, min_size=1, max_size=8))
 def test_any_sequence_of_changes_is_undone_byte_for_byte(

@@ -13,7 +13,16 @@ from sestet.core.errors import PersonError, ToolError
 from sestet.services.file_changes.service import Wish
 from sestet.services.own_files import OwnFiles
 from sestet.services.safe_open import Links, open_place
-from tests.services.file_changes.wishes import copy, delete, edit, make_directory, move, name_of, write
+from tests.services.file_changes.wishes import (
+    append,
+    copy,
+    delete,
+    edit,
+    make_directory,
+    move,
+    name_of,
+    write,
+)
 from tests.services.file_changes.world import World, tree
 
 EVIL = "written by an attacker"
@@ -64,6 +73,9 @@ ATTACKS: list[Wish] = [
     write("settings/sestet.yaml"),
     write("../data/trust.json"),
     write("../config/sestet/sestet.yaml"),
+    append("out/secret.txt"),
+    append("out.txt"),
+    append("../outside/secret.txt"),
     edit("out/secret.txt"),
     edit("out.txt"),
     edit("../outside/secret.txt"),
@@ -162,6 +174,7 @@ def _swap_file(file: Path, target: Path, stop: threading.Event) -> None:
 RACES: list[tuple[Wish, Callable[[Path, Path, threading.Event], None], str, str]] = [
     (write("docs/new.txt"), _swap, "docs", "outside"),
     (write("docs/secret.txt"), _swap, "docs", "outside"),
+    (append("docs/secret.txt"), _swap, "docs", "outside"),
     (edit("docs/secret.txt"), _swap, "docs", "outside"),
     (delete("docs/secret.txt"), _swap, "docs", "outside"),
     (move("mine.txt", "docs/mine.txt"), _swap, "docs", "outside"),
@@ -235,6 +248,7 @@ OWN = [
     write("config/sestet/sestet.yaml"),
     write("config/sestet/tools/evil.py"),
     write("hard.txt"),
+    append("hard.txt"),
     edit("hard.txt"),
     delete("hard.txt"),
     delete("data"),

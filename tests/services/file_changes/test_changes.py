@@ -18,7 +18,16 @@ from sestet.core.errors import ToolError
 from sestet.core.record import replace
 from sestet.services.file_changes.plan import Plan, Planner
 from sestet.services.file_changes.service import Wish
-from tests.services.file_changes.wishes import copy, delete, edit, make_directory, move, name_of, write
+from tests.services.file_changes.wishes import (
+    append,
+    copy,
+    delete,
+    edit,
+    make_directory,
+    move,
+    name_of,
+    write,
+)
 from tests.services.file_changes.world import World, tree
 
 
@@ -109,6 +118,29 @@ def test_a_new_text_for_a_file_keeps_its_encoding_and_line_ends(world: World) ->
     assert (world.work / "a.txt").read_bytes() == b"th\xe9\r\ntea\r\n"
 
 
+@pytest.mark.parametrize(
+    ("content", "text", "expected"),
+    [
+        (b"one\n", "two", b"one\ntwo\n"),
+        (b"one", "two\n", b"one\ntwo\n"),
+        (b"", "one\ntwo", b"one\ntwo\n"),
+        (b"one\r\ntwo\r\n", "three\nfour", b"one\r\ntwo\r\nthree\r\nfour\r\n"),
+        (b"caf\xe9\n", "th\xe9", b"caf\xe9\nth\xe9\n"),
+        (None, "one", b"one\n"),
+    ],
+    ids=["lines", "no line end", "empty", "crlf", "latin-1", "a new file"],
+)
+def test_lines_are_added_below_the_last_one(
+    world: World, content: bytes | None, text: str, expected: bytes
+) -> None:
+    if content is not None:
+        (world.work / "a.txt").write_bytes(content)
+
+    world.make(append("a.txt", text))
+
+    assert (world.work / "a.txt").read_bytes() == expected
+
+
 def test_an_edit_says_how_often_and_where_its_text_stands(world: World) -> None:
     (world.work / "a.txt").write_text("x = 1\ny\nx = 1\n")
 
@@ -193,13 +225,20 @@ BAD: list[tuple[Wish, str]] = [
     (write("new.txt", "a\0b"), "NUL character"),
     (write(".", "x"), "is the workspace itself"),
     (write("new.txt", "x" * 5_000_001), "is longer than 5.0 MB"),
+    (append("docs", "a"), "is a directory, not a file"),
+    (append("binary", "a"), "is not a text file"),
+    (append("large.txt", "a"), "too large to change"),
+    (append("a.txt", "x" * 5_000_000), "is longer than 5.0 MB"),
+    (append("a.txt", "a\0b"), "NUL character"),
     (edit("docs", "a", "b"), "is a directory, not a file"),
-    (edit("none.txt", "a", "b"), "does not exist"),
+    (edit("none.txt", "a", "b"), "does not exist; fs_write makes a new file"),
+    (edit("b.txt", "a", "b"), "'b.txt' does not exist; did you mean 'docs/b.txt'[?]$"),
+    (delete("b.txt"), "'b.txt' does not exist; did you mean 'docs/b.txt'[?]$"),
     (edit("binary", "a", "b"), "is not a text file"),
     (edit("large.txt", "a", "b"), "too large to change"),
     (make_directory("a.txt"), "is a file already"),
     (move("none.txt", "b"), "does not exist"),
-    (move("a.txt", "none/b"), "'none' does not exist; fs_mkdir makes it"),
+    (move("a.txt", "none/b"), "'none' does not exist; make this directory first"),
     (move("docs", "docs/inner"), "cannot be moved into itself"),
     (copy("docs", "docs/inner"), "cannot be copied into itself"),
     (delete("none.txt"), "does not exist"),
@@ -211,6 +250,7 @@ BAD: list[tuple[Wish, str]] = [
 @pytest.mark.parametrize(("wish", "expected"), BAD, ids=name_of)
 def test_a_bad_request_is_a_clear_error_and_changes_nothing(world: World, wish: Wish, expected: str) -> None:
     (world.work / "docs").mkdir()
+    (world.work / "docs/b.txt").write_text("b")
     (world.work / "a.txt").write_text("a")
     (world.work / "binary").write_bytes(b"a\0b")
     (world.work / "large.txt").write_bytes(b"a" * 5_000_001)

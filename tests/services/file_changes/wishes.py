@@ -14,6 +14,10 @@ def edit(path: str, old: str = "secret", new: str = "written by an attacker") ->
     return partial(Planner.edit, path=path, old=old, new=new)
 
 
+def append(path: str, text: str = "written by an attacker") -> Wish:
+    return partial(Planner.append, path=path, text=text)
+
+
 def make_directory(path: str) -> Wish:
     return partial(Planner.make_directory, path=path)
 

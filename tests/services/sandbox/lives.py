@@ -16,10 +16,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import cast
 
+from sestet.services.sandbox.kernel import PR_SET_DUMPABLE, prctl
 from sestet.services.sandbox.plan import Isolation, Usage
 from sestet.services.sandbox.sandbox import Ended, RunningCommand, Sandbox
+from sestet.services.vault.vault import Vault
 from tests.services.sandbox.trial import run
 from tests.services.sandbox.world import INTERPRETER, World
+from tests.services.vault.cheap import CHEAP, PASSPHRASE
 
 #: In the arguments of each process that has to be gone at the end of its story.
 MARK = f"mark-of-{Path(sys.argv[2]).name}"
@@ -31,6 +34,8 @@ setsid sh -c 'sleep 600; : {MARK}' &
 nohup sh -c 'trap "" TERM HUP INT; sleep 600; : {MARK}' &
 sleep 0.2
 """
+#: Prints the descriptors that are open.
+_DESCRIPTORS = "for n in 0 1 2 3 4 5 6 7 8 9; do (: <&$n) 2>/dev/null && echo $n; done"
 _CHAIN = f"""
 import os, sys
 '{MARK}'
@@ -234,6 +239,28 @@ class Stories:
         async with self.sandbox() as sandbox:
             ended, _, _ = await run(sandbox, ["/no/such/program"], self._world.work)
             assert ended.failed == "/no/such/program: No such file or directory"
+
+    async def a_secret_is_descriptor_3_of_its_command_alone(self) -> None:
+        # The broker looks at the descriptors of this process, which root has made an ordinary user's.
+        prctl(PR_SET_DUMPABLE, 1)
+        vault = Vault(self._world.base / "secrets.vault")
+        vault.create(PASSPHRASE, cost=CHEAP)
+        vault.store("token", b"the value", commands=["cat *"])
+        shell = ["/bin/sh", "-c", f"{_DESCRIPTORS}; cat /dev/fd/3"]
+        async with self.sandbox() as sandbox:
+            reader, writer = os.pipe()
+            offered = vault.offer("token", "cat /dev/fd/3")
+            given = [offered.reader.fileno()]
+            command = await sandbox.start(shell, writer, 2, directory=self._directory, given=given)
+            os.close(writer)
+            offered.reader.close()
+            _, other = await self.shell(sandbox, f"{_DESCRIPTORS}; cat /dev/fd/3 || echo none")
+            assert other == "0\n1\n2\nnone\n", other
+            vault.fill(offered)
+            assert (await command.wait()).code == 0
+            assert (printed := os.read(reader, 1_000)) == b"0\n1\n2\n3\nthe value", printed
+            os.close(reader)
+        vault.close()
 
     async def a_fork_bomb_is_ended(self) -> None:
         async with self.sandbox(Usage(processes=50)) as sandbox:

@@ -15,7 +15,13 @@ _MOST_CHARACTERS = 20_000
 _DEEPEST = 40
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(?:\[[^]\s]*\])?\+?=", re.ASCII)
 _NAME = re.compile(r"[^\s|&;<>()$`'\"\\]+")
-_REDIRECT = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-|<<|<&|<>|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())")
+#: The variable of a loop; a shell's own variables, such as PATH, are in capitals.
+_HARMLESS_VARIABLE = re.compile(r"[a-z_][a-z0-9_]*")
+#: Tests of ``[[ … ]]`` that evaluate their operands.
+_EVALUATING_TESTS = frozenset(("-v", "-R", "-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
+_REDIRECT = re.compile(r"(?:\d+|\{\w+\})?(<<<|<<-|<<|<&|<>|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())", re.ASCII)
+#: The shell joins the lines, and then reads one operator: ``$\`` and ``(`` on the next line.
+_DIVIDED_OPERATOR = re.compile(r"[$(<>&|;{\[]\\\n")
 _SEPARATOR = re.compile(r"&&|\|\||;|&(?!>)|\n")
 _END_OF_WORD = frozenset(" \t\n|&;<>()")
 _CLOSING = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}", "in"))
@@ -42,17 +48,19 @@ class CommandLine(Record):
     parts: tuple[Part, ...]
     #: Files that the shell itself writes: ``> file``.
     written: tuple[Word, ...] = ()
-    #: It sets variables, or defines functions.
+    #: It sets variables, defines functions, or evaluates a value that may hold a command.
     changes_shell: bool = False
     #: Functions that run themselves twice: each of them fills the computer with processes.
     bombs: tuple[str, ...] = ()
     #: The grammar does not fit, so parts may be missing.
     unreadable: bool = False
+    #: It opens files or descriptors itself: ``> file``, ``2>&1``, ``<< end``.
+    redirects: bool = False
 
 
 def read_command_line(text: str) -> CommandLine:
     """The parts of a command line, in the order in which they are written."""
-    if len(text) > _MOST_CHARACTERS or "\0" in text:
+    if len(text) > _MOST_CHARACTERS or "\0" in text or _DIVIDED_OPERATOR.search(text):
         return CommandLine((), unreadable=True)
     found, unreadable = _Found(), False
     try:
@@ -62,7 +70,18 @@ def read_command_line(text: str) -> CommandLine:
     except (UnreadableError, RecursionError):
         unreadable = True
     parts = tuple(part for _, part in sorted(found.parts, key=lambda each: each[0]))
-    return CommandLine(parts, tuple(found.written), found.changes_shell, tuple(found.bombs), unreadable)
+    facts = (tuple(found.written), found.changes_shell, tuple(found.bombs), unreadable, found.redirects)
+    return CommandLine(parts, *facts)
+
+
+def sole_command(text: str) -> Part | None:
+    """The one simple command that a whole line is; None: it is more, or is known only when it runs."""
+    line = read_command_line(text)
+    if line.unreadable or line.redirects or line.changes_shell or len(line.parts) != 1:
+        return None
+    part = line.parts[0]
+    is_known = part.name and not part.assigns and not any(word.expands for word in part.arguments)
+    return part if is_known and part.source == text.strip(" \t\n") else None
 
 
 class _Found:
@@ -73,10 +92,14 @@ class _Found:
         self.parts: list[tuple[int, Part]] = []
         self.written: list[Word] = []
         self.changes_shell = False
+        self.redirects = False
         self.bombs: list[str] = []
         #: How many commands the shell does not wait for.
         self.unawaited = 0
         self.depth = 0
+
+    def note_change(self) -> None:
+        self.changes_shell = True
 
 
 class _Reader:
@@ -87,7 +110,7 @@ class _Reader:
         self._found = found
         #: The commands before the present one in its pipe.
         self._before = before
-        self._words = WordReader(cursor, self._read_substitution)
+        self._words = WordReader(cursor, self._read_substitution, found.note_change)
         self._compounds: dict[str, Callable[[], object]] = {
             "{": lambda: self._read_until("}"),
             "if": self._read_if,
@@ -118,18 +141,18 @@ class _Reader:
                 return
 
     def require_end(self) -> None:
-        self._words.read_heredocs()
-        if not self._cursor.at_end:
+        if self._cursor.heredocs or not self._cursor.at_end:
             raise UnreadableError
 
     def _read_substitution(self, cursor: Cursor, closing: str) -> None:
         """Read the commands inside of ``$(…)``, ```…``` or ``<(…)``."""
         self._found.depth += 1
-        if self._found.depth > _DEEPEST:
+        # Where a here-document begins that is announced outside or left open inside, depends on the shell.
+        if self._found.depth > _DEEPEST or cursor.heredocs:
             raise UnreadableError
-        reader = _Reader(cursor, self._found, self._before)
-        reader.read_list()
-        reader._words.read_heredocs()
+        _Reader(cursor, self._found, self._before).read_list()
+        if cursor.heredocs:
+            raise UnreadableError
         cursor.skip_blanks(lines=True)
         cursor.expect(closing)
         self._found.depth -= 1
@@ -158,7 +181,7 @@ class _Reader:
         word = self._next_word()
         if self._cursor.looking_at("(("):
             self._words.skip_arithmetic("((", "))")
-            self._found.changes_shell = True
+            self._found.note_change()
         elif self._cursor.peek() == "(":
             self._cursor.move(1)
             self.read_list()
@@ -192,15 +215,21 @@ class _Reader:
                 self._words.read_value(is_list=not assigned.endswith("]="))
                 assigns = True
             else:
-                words.append(self._words.read())
+                begin, word = self._cursor.place, self._words.read()
+                joined = "\\\n" in self._cursor.slice(begin, self._cursor.place)
+                # The name of a variable may go on in the next line.
+                if not words and joined and _ASSIGNMENT.match(word.text):
+                    assigns = True
+                else:
+                    words.append(word)
             end = self._cursor.place
         if not words:
             if end == start:
                 raise UnreadableError
-            self._found.changes_shell = self._found.changes_shell or assigns
+            self._found.changes_shell |= assigns
             return True
         name = "" if words[0].expands else words[0].text
-        self._found.changes_shell = self._found.changes_shell or name in _DECLARING
+        self._found.changes_shell |= name in _DECLARING
         part = Part(self._cursor.slice(start, end), name, tuple(words[1:]), assigns, self._before)
         self._found.parts.append((self._cursor.origin + start, part))
         return True
@@ -224,7 +253,7 @@ class _Reader:
             self._read_body(name)
 
     def _read_body(self, name: str) -> None:
-        self._found.changes_shell = True
+        self._found.note_change()
         known, unawaited = len(self._found.parts), self._found.unawaited
         self._cursor.skip_blanks(lines=True)
         self._read_command()
@@ -246,8 +275,12 @@ class _Reader:
         self._cursor.skip_blanks()
         if self._cursor.looking_at("(("):
             self._words.skip_arithmetic("((", "))")
-        elif not self._cursor.take(_NAME):
-            raise UnreadableError
+        else:
+            name = self._cursor.take(_NAME)
+            if not name:
+                raise UnreadableError
+            if not _HARMLESS_VARIABLE.fullmatch(name):
+                self._found.note_change()
         self._cursor.skip_blanks(lines=True)
         if self._next_word() == "in":
             self._cursor.move(2)
@@ -294,18 +327,23 @@ class _Reader:
         self._cursor.expect(")")
 
     def _read_test(self) -> None:
-        """``[[ … ]]``: only substitutions in it run anything."""
+        """``[[ … ]]``: only substitutions in it run anything, and tests that evaluate a value."""
         while True:
+            before = self._cursor.place
             self._cursor.skip_blanks(lines=True)
+            if "#" in self._cursor.slice(before, self._cursor.place):
+                # It begins a comment, or stands in a pattern.
+                raise UnreadableError
             if self._cursor.looking_at("]]"):
                 self._cursor.move(2)
                 return
             if self._cursor.at_end:
                 raise UnreadableError
-            if self._cursor.peek() in "()&|<>!":
+            substitutes = self._cursor.looking_at("<(") or self._cursor.looking_at(">(")
+            if self._cursor.peek() in "()&|<>!" and not substitutes:
                 self._cursor.move(1)
-            else:
-                self._words.read()
+            elif self._words.read().text in _EVALUATING_TESTS:
+                self._found.note_change()
 
     def _read_until(self, *closing: str) -> str:
         """Read a list and the word that closes it."""
@@ -325,7 +363,12 @@ class _Reader:
         operator = self._cursor.take(_REDIRECT)
         if not operator:
             return False
-        operator = operator.lstrip("0123456789") if not operator.startswith("{") else operator.split("}")[1]
+        self._found.redirects = True
+        if operator.startswith("{"):
+            # The number of the open file becomes the value of a variable.
+            self._found.note_change()
+            operator = operator.split("}")[1]
+        operator = operator.lstrip("0123456789")
         self._cursor.skip_blanks()
         if operator in ("<<", "<<-"):
             self._words.expect_heredoc(tabs=operator == "<<-")

@@ -4,66 +4,14 @@ The sandbox holds also what this module overlooks. The rules spare the person qu
 only read, and stop commands that nobody should approve by mistake.
 """
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import Literal, TypeAlias
 
-from sestet.core.record import Record
-from sestet.services.commands.command_line import CommandLine, Part, read_command_line
+from sestet.services.commands.command_line import CommandLine, Part, read_command_line, sole_command
+from sestet.services.commands.judgement import JudgedPart, Judgement, OwnerRules
+from sestet.services.commands.reading_commands import only_reads
 
-Kind: TypeAlias = Literal["blocked", "read_only", "allowed", "asks"]
-
-
-class Judgement(Record):
-    kind: Kind
-    #: Why it is blocked, or why the person is asked; a clause for people.
-    why: str = ""
-    #: Each simple command, as it is written.
-    parts: tuple[str, ...] = ()
-    #: The owner lets it use the network.
-    network: bool = False
-
-
-class OwnerRules(Record):
-    """Patterns such as ``pytest *`` for commands that the owner allows."""
-
-    allowed: tuple[str, ...] = ()
-    network: tuple[str, ...] = ()
-
-
-def _names(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-#: Programs that only read, whatever their arguments are.
-_READERS = _names(
-    """: [ arch base32 base64 basename cat cd cksum cmp column comm cut df diff dirname du echo egrep expand
-    expr false fgrep fmt fold free getconf grep groups head hexdump hostid id join jq locale ls lscpu
-    md5sum nl nproc numfmt od paste pathchk pr printenv printf ps pwd readlink realpath rev seq sha1sum
-    sha224sum sha256sum sha384sum sha512sum sleep stat strings sum tac tail test tr true tsort type uname
-    unexpand uptime wc which whoami zcat zgrep"""
-)
-#: Programs that only read unless one of these options is given, or an argument is known only later.
-_READERS_WITHOUT: Mapping[str, tuple[str, ...]] = {
-    "date": ("-s", "--set"),
-    "file": ("-C", "--compile"),
-    "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
-    "hostname": ("-b", "-F", "--boot", "--file"),
-    "rg": ("--pre", "--hostname-bin", "-z", "--search-zip"),
-    "sort": ("-o", "--output", "--compress-program", "-T"),
-    "tree": ("-o", "--output"),
-    "yes": (),
-}
-#: Actions of a program that only read, and the options that no such action may have.
-_READING_ACTIONS: Mapping[str, frozenset[str]] = {
-    "git": _names("status log diff show blame shortlog describe rev-parse ls-files ls-tree"),
-    "pip": frozenset(("list", "show", "check", "--version")),
-    "npm": frozenset(("ls", "--version")),
-    "cargo": frozenset(("--version", "tree")),
-}
-_WRITING_OPTIONS = ("-o", "--output", "--ext-diff", "--textconv", "-O", "--open-files-in-pager", "-c")
 #: Programs that run another one, and how many of their words come before it at least.
 _WRAPPERS: Mapping[str, int] = {
     "builtin": 0,
@@ -79,18 +27,16 @@ _WRAPPERS: Mapping[str, int] = {
     "timeout": 1,
     "xargs": 0,
 }
-#: Scripts in other languages that only print: lines of a file, columns of a table.
-_READING_SCRIPTS: Mapping[str, re.Pattern[str]] = {
-    "sed": re.compile(r"-n (?:\d+|\$)(?:,(?:\d+|\$))?p(?: [^-\s]\S*)*"),
-    "awk": re.compile(r"(?:-F\S* )?\{ ?print(?: ?,? ?\$\w+)* ?\}(?: [^-\s]\S*)*"),
-}
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "ash", "busybox"))
 _INTERPRETERS = _SHELLS | {"python", "python3", "perl", "ruby", "node", "php", "source", ".", "eval"}
 _DOWNLOADERS = frozenset(("curl", "wget", "fetch", "nc", "ncat", "socat", "lynx", "aria2c"))
 #: The whole computer, or the person's whole home.
-_EVERYTHING = _names(
-    """/ /* /. ~ ~/ ~/* $HOME ${HOME} $HOME/ $HOME/* ${HOME}/* /bin /boot /dev /etc /home /home/* /lib /opt
-    /proc /root /root/* /sbin /sys /usr /usr/* /var /var/*"""
+_EVERYTHING = frozenset(
+    {
+        *("/", "/*", "/.", "~", "~/", "~/*", "$HOME", "${HOME}", "$HOME/", "$HOME/*", "${HOME}/*"),
+        *("/bin", "/boot", "/dev", "/etc", "/home", "/home/*", "/lib", "/opt", "/proc", "/root", "/root/*"),
+        *("/sbin", "/sys", "/usr", "/usr/*", "/var", "/var/*"),
+    }
 )
 _MOST_DEPTH = 5
 
@@ -98,7 +44,9 @@ _MOST_DEPTH = 5
 def judge_command(text: str, owner: OwnerRules = OwnerRules()) -> Judgement:  # noqa: B008 - frozen
     """Judge a command line by all of its parts."""
     line = read_command_line(text)
-    parts = tuple(part.source for part in line.parts)
+    parts = tuple(
+        JudgedPart(part.source, only_reads(part) or _matches(part, owner.allowed)) for part in line.parts
+    )
     if why := _why_blocked(line):
         return Judgement("blocked", why, parts)
     if line.unreadable:
@@ -106,21 +54,25 @@ def judge_command(text: str, owner: OwnerRules = OwnerRules()) -> Judgement:  # 
     network = (
         bool(line.parts)
         and any(_matches(part, owner.network) for part in line.parts)
-        and all(_matches(part, owner.network) or _only_reads(part) for part in line.parts)
+        and all(_matches(part, owner.network) or only_reads(part) for part in line.parts)
     )
     writes = line.written or line.changes_shell
-    if not writes and line.parts and all(map(_only_reads, line.parts)):
-        return Judgement("read_only", "", parts)
-    harmless = (_only_reads(part) or _matches(part, owner.allowed) for part in line.parts)
-    if not writes and line.parts and all(harmless):
-        return Judgement("allowed", "", parts, network)
+    if not writes and line.parts and all(map(only_reads, line.parts)):
+        return Judgement("read_only", "", parts, allowed_alone=_allows_alone(text, owner))
+    if not writes and parts and all(part.harmless for part in parts):
+        return Judgement("allowed", "", parts, network, _allows_alone(text, owner))
     return Judgement("asks", _why_asked(line), parts, network)
+
+
+def _allows_alone(text: str, owner: OwnerRules) -> bool:
+    part = sole_command(text) if owner.allowed else None
+    return part is not None and _matches(part, owner.allowed)
 
 
 def _why_asked(line: CommandLine) -> str:
     if line.written:
         return f"it writes {_listed(word.text for word in line.written)}"
-    changing = dict.fromkeys(part.name or part.source for part in line.parts if not _only_reads(part))
+    changing = dict.fromkeys(part.name or part.source for part in line.parts if not only_reads(part))
     return f"it may change files: {_listed(changing)}" if changing else "it may change files"
 
 
@@ -132,43 +84,11 @@ def _matches(part: Part, patterns: Sequence[str]) -> bool:
     """Whether the owner's pattern fits the whole command, with nothing in it that is known only later."""
     if not part.name or part.assigns or any(word.expands for word in part.arguments):
         return False
+    # A program 'make /x' would fit the pattern 'make *'.
+    if any(map(str.isspace, part.name)):
+        return False
     written = " ".join((part.name, *(word.text for word in part.arguments)))
     return any(fnmatchcase(written, pattern) for pattern in patterns)
-
-
-def _only_reads(part: Part) -> bool:
-    if part.assigns or not part.name or "/" in part.name:
-        return False
-    if part.name in _READERS:
-        return True
-    if part.name in _READERS_WITHOUT:
-        return not any(
-            word.expands or _is_option(word.text, _READERS_WITHOUT[part.name]) for word in part.arguments
-        )
-    if part.name in _READING_ACTIONS:
-        return _is_reading_action(part)
-    if part.name == "uniq":
-        # A second file would be written.
-        return sum(not word.text.startswith("-") or word.expands for word in part.arguments) < 2
-    pattern = _READING_SCRIPTS.get(part.name)
-    if pattern is None or any(word.expands for word in part.arguments):
-        return False
-    return bool(pattern.fullmatch(" ".join(word.text for word in part.arguments)))
-
-
-def _is_reading_action(part: Part) -> bool:
-    """``git status``: the action comes first, and no option lets it write or run another program."""
-    if not part.arguments or part.arguments[0].text not in _READING_ACTIONS[part.name]:
-        return False
-    return not any(word.expands or _is_option(word.text, _WRITING_OPTIONS) for word in part.arguments)
-
-
-def _is_option(word: str, options: Sequence[str]) -> bool:
-    """Whether a word is one of the options, with its value attached or shortened."""
-    if word.startswith("--"):
-        name = word.partition("=")[0]
-        return any(len(name) > 2 and option.startswith(name) for option in options)
-    return any(word.startswith(option) for option in options)
 
 
 def _why_blocked(line: CommandLine, depth: int = 0) -> str:

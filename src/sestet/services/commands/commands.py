@@ -1,14 +1,18 @@
 """Runs shell commands in the sandbox, one after the other or in the background."""
 
 import asyncio
+import fcntl
 import os
+import shlex
+import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from io import FileIO
 from pathlib import Path
 
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
-from sestet.services.commands.command_rules import Judgement, OwnerRules, judge_command
+from sestet.services.commands.judgement import Judgement, OwnerRules
 from sestet.services.commands.output import Output, Report
 from sestet.services.safe_open import open_below, quoted
 from sestet.services.sandbox.sandbox import Ended, RunningCommand, Sandbox, SandboxError
@@ -16,6 +20,21 @@ from sestet.services.sandbox.sandbox import Ended, RunningCommand, Sandbox, Sand
 _SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh")
 #: How many commands may run in the background at once, and how many ended ones are remembered.
 _MOST_RUNNING, _MOST_REMEMBERED = 16, 50
+#: The environment of a command that only reads. Git then runs no program that the repository's own files name
+#: (a file monitor, a hook, a pager), takes no folder among the files for a repository, and writes nothing.
+_READING_ENVIRONMENT: Mapping[str, str] = {
+    "GIT_CONFIG_COUNT": "3",
+    "GIT_CONFIG_KEY_0": "core.fsmonitor",
+    "GIT_CONFIG_VALUE_0": "false",
+    "GIT_CONFIG_KEY_1": "core.hooksPath",
+    "GIT_CONFIG_VALUE_1": "/dev/null",
+    "GIT_CONFIG_KEY_2": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_2": "explicit",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_PAGER": "cat",
+}
+#: No such directory: a program looks for its settings in vain.
+_NO_HOME = "/nonexistent"
 
 
 class CommandResult(Record):
@@ -33,36 +52,85 @@ class CommandResult(Record):
     flooded: bool = False
 
 
+class Program(Record):
+    """A program that runs in a sandbox of its own, and can read one folder more than commands can."""
+
+    #: Its name for the person.
+    shown: str
+    #: The program and its arguments; no shell reads them.
+    arguments: tuple[str, ...]
+    folder: str
+    stdin: bytes = b""
+    environment: Mapping[str, str] = {}
+    network: bool = False
+
+
 class Commands:
     """The commands of one assistant; closing it ends them all."""
 
     def __init__(self, sandbox: Sandbox, root: Path, owner: OwnerRules = OwnerRules()) -> None:  # noqa: B008
         self._sandbox = sandbox
         self._root = root
-        self._owner = owner
+        self.owner = owner
         self._background: dict[str, _Run] = {}
         self._number = 0
 
     def judge(self, command: str) -> Judgement:
         """Judge a command by the owner's rules; starts nothing."""
-        return judge_command(command, self._owner)
+        # Loaded on use, with its reader of bash's grammar: most conversations run no command.
+        from sestet.services.commands.command_rules import judge_command
+
+        return judge_command(command, self.owner)
 
     async def run(
         self, command: str, *, seconds: float, directory: str = ".", report: Report = lambda _: None
     ) -> CommandResult:
         """Run a command until it ends, or for so many ``seconds``."""
-        run = await self._start(command, directory, report)
+        return await _finished(await self._start(command, directory, report), seconds)
+
+    async def run_program(
+        self, program: Program, *, seconds: float, report: Report = lambda _: None
+    ) -> CommandResult:
+        """Run a program until it ends, or for so many ``seconds``. Nothing that it started is left then."""
+        sandbox = self._sandbox.with_readable(program.folder)
+        stdin = _memory_file(program.stdin)
         try:
-            async with asyncio.timeout(seconds):
-                await run.finish()
-        except TimeoutError:
-            await run.stop()
-            run.timed_out = seconds
+            run = await _launch(sandbox, program, str(self._root.resolve()), report, stdin)
+            return await _finished(run, seconds)
+        finally:
+            os.close(stdin)
+            await sandbox.close()
+
+    async def run_alone(
+        self,
+        words: Sequence[str],
+        given: FileIO,
+        fill: Callable[[], Awaitable[None]],
+        *,
+        seconds: float,
+        directory: str = ".",
+        report: Report = lambda _: None,
+    ) -> CommandResult:
+        """Run one program without a shell. It finds the open file ``given`` as its descriptor 3.
+
+        This closes ``given`` when the program has started, and then calls ``fill``.
+        """
+        try:
+            place, shown = self._place(directory), " ".join(words)
+            network = self.judge(shlex.join(words)).network
+            # No file that an earlier command could have written sets the program's options.
+            no_home = {"HOME": _NO_HOME}
+            arguments = (self._system_program(words[0]), *words[1:])
+            program = Program(shown, arguments, "", environment=no_home, network=network)
+            run = await _launch(self._sandbox, program, place, report, given=(given.fileno(),))
+        finally:
+            given.close()
+        try:
+            await fill()
         except BaseException:
-            # The turn was stopped: so is its command.
             run.process.kill()
             raise
-        return run.result()
+        return await _finished(run, seconds)
 
     async def start(self, command: str, *, directory: str = ".") -> str:
         """Start a command in the background; returns its id."""
@@ -101,33 +169,93 @@ class Commands:
         for number in ended[:-_MOST_REMEMBERED]:
             del self._background[number]
 
-    async def _start(self, command: str, directory: str, report: Report) -> "_Run":
+    def _place(self, directory: str) -> str:
         with open_below(self._root, directory) as opened:
             if not opened.is_directory:
                 raise ToolError(f"{quoted(directory)} is a file; 'cwd' must be a directory")
-            place = self._root.resolve() / opened.path
+            return str(self._root.resolve() / opened.path)
+
+    def _system_program(self, name: str) -> str:
+        """The file of a program that no command can have changed."""
+        found = shutil.which(name, path=self._sandbox.program_path)
+        if found is None:
+            raise ToolError(f"there is no program {quoted(name)} on this computer")
+        if self._sandbox.can_change(found):
+            raise ToolError(f"commands can change {quoted(found)}, so it gets no secret")
+        return found
+
+    async def _start(self, command: str, directory: str, report: Report) -> "_Run":
+        place = self._place(directory)
         if "\0" in command:
             raise ToolError("the command contains a zero character")
         shell = next(filter(os.path.exists, _SHELLS))
-        reader, writer = os.pipe()
-        error_reader, error_writer = os.pipe()
-        run = _Run(command)
-        try:
-            run.output = await _collect(reader, report, run)
-            run.errors = await _collect(error_reader, report, run)
-            run.process = await self._sandbox.start(
-                [shell, "-c", command],
-                writer,
-                error_writer,
-                directory=str(place),
-                network=self.judge(command).network,
-            )
-        except SandboxError as error:
-            raise ToolError(f"the command was not run, because there is no sandbox: {error}") from error
-        finally:
-            os.close(writer)
-            os.close(error_writer)
-        return run
+        judgement = self.judge(command)
+        program = Program(
+            command,
+            (shell, "-c", command),
+            "",
+            environment=_READING_ENVIRONMENT if judgement.kind == "read_only" else {},
+            network=judgement.network,
+        )
+        return await _launch(self._sandbox, program, place, report)
+
+
+async def _launch(
+    sandbox: Sandbox,
+    program: Program,
+    directory: str,
+    report: Report,
+    stdin: int | None = None,
+    given: Sequence[int] = (),
+) -> "_Run":
+    """Start a program with pipes that collect what it prints."""
+    reader, writer = os.pipe()
+    error_reader, error_writer = os.pipe()
+    run = _Run(program.shown)
+    try:
+        run.output = await _collect(reader, report, run)
+        run.errors = await _collect(error_reader, report, run)
+        run.process = await sandbox.start(
+            program.arguments,
+            writer,
+            error_writer,
+            directory=directory,
+            environment=program.environment,
+            network=program.network,
+            stdin=stdin,
+            given=given,
+        )
+    except SandboxError as error:
+        raise ToolError(f"the command was not run, because there is no sandbox: {error}") from error
+    finally:
+        os.close(writer)
+        os.close(error_writer)
+    return run
+
+
+async def _finished(run: "_Run", seconds: float) -> CommandResult:
+    try:
+        async with asyncio.timeout(seconds):
+            await run.finish()
+    except TimeoutError:
+        await run.stop()
+        run.timed_out = seconds
+    except BaseException:
+        # The turn was stopped: so is its command.
+        run.process.kill()
+        raise
+    return run.result()
+
+
+def _memory_file(content: bytes) -> int:
+    """An open file in memory that can only be read."""
+    descriptor = os.memfd_create("stdin", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    with os.fdopen(os.dup(descriptor), "wb") as stream:
+        stream.write(content)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor
 
 
 class _Run:

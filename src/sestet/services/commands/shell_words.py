@@ -7,8 +7,13 @@ from typing import TypeAlias
 from sestet.core.record import Record
 
 _GLOB = re.compile(r"[*?]|\[.*\]", re.DOTALL)
-_BRACES = re.compile(r"\{[^{}]*(?:,|\.\.)[^{}]*\}")
+_BRACES = re.compile(r"\{.*(?:,|\.\.).*\}", re.DOTALL)
 _PARAMETER = re.compile(r"\w+|[@*#?$!-]", re.ASCII)
+#: An expansion that gives a value as it is, or a part of it. Others evaluate a value, which may run a command
+#: that stands in it: ``${x@P}``, ``${!x}``, ``${y[x]}``.
+_PLAIN_EXPANSION = re.compile(r"#?\w+\}|[@*#?$!-]\}|\w+(?::?[-+?]|[%#/^,])", re.ASCII)
+#: Sums of plain numbers. A name in a sum is evaluated.
+_PLAIN_SUM = re.compile(r"[\d\s+*/%()<>=!&|^~?:,-]*", re.ASCII)
 _BLANKS = " \t"
 
 
@@ -24,6 +29,15 @@ class Word(Record):
     expands: bool = False
 
 
+class HereDocument(Record):
+    """A here-document that was announced; its text begins on the next line."""
+
+    delimiter: str
+    expands: bool
+    #: Tabs before its lines count for nothing.
+    tabs: bool
+
+
 class Cursor:
     """A place in a text. ``origin``: where the text begins in the whole command line."""
 
@@ -31,6 +45,8 @@ class Cursor:
         self._text = text
         self.origin = origin
         self.place = 0
+        #: The here-documents whose text begins on the next line.
+        self.heredocs: list[HereDocument] = []
 
     @property
     def at_end(self) -> bool:
@@ -52,6 +68,10 @@ class Cursor:
 
     def move(self, characters: int) -> None:
         self.place += characters
+
+    def fits(self, pattern: "re.Pattern[str]") -> bool:
+        """Whether a pattern fits here; takes nothing."""
+        return pattern.match(self._text, self.place) is not None
 
     def take(self, pattern: "re.Pattern[str]") -> str:
         """Take what fits a pattern here; empty: nothing does."""
@@ -94,6 +114,9 @@ class Cursor:
         """Pass over blanks, joined lines and comments; with ``lines`` also over ends of lines."""
         while not self.at_end:
             if self.peek() in _BLANKS or (lines and self.peek() == "\n"):
+                if self.heredocs and self.peek() == "\n":
+                    # The next line is no command but the text of a here-document.
+                    raise UnreadableError
                 self.move(1)
             elif self.looking_at("\\\n"):
                 self.move(2)
@@ -109,13 +132,17 @@ ReadCommands: TypeAlias = Callable[[Cursor, str], None]
 
 
 class WordReader:
-    """Reads words at a cursor, and gives the commands of substitutions to ``read_commands``."""
+    """Reads words at a cursor, and gives the commands of substitutions to ``read_commands``.
 
-    def __init__(self, cursor: Cursor, read_commands: ReadCommands) -> None:
+    It calls ``note_evaluation`` for an expansion that may run a command that stands in a value.
+    """
+
+    def __init__(
+        self, cursor: Cursor, read_commands: ReadCommands, note_evaluation: Callable[[], None]
+    ) -> None:
         self._cursor = cursor
         self._read_commands = read_commands
-        #: The here-documents whose text begins on the next line: delimiter, whether it expands, tabs.
-        self._heredocs: list[tuple[str, bool, bool]] = []
+        self._note_evaluation = note_evaluation
 
     def read(self) -> Word:
         """One word; at least one character."""
@@ -160,25 +187,30 @@ class WordReader:
         """The delimiter of a here-document, whose text begins on the next line."""
         start = self._cursor.place
         word = self.read()
+        if word.expands:
+            raise UnreadableError
         quoted = not set("'\"\\").isdisjoint(self._cursor.slice(start, self._cursor.place))
-        self._heredocs.append((word.text, not quoted, tabs))
+        self._cursor.heredocs.append(HereDocument(word.text, not quoted, tabs))
 
     def read_heredocs(self) -> None:
         """The texts of the here-documents that were announced on the line before."""
-        waiting, self._heredocs = self._heredocs, []
-        for delimiter, expands, tabs in waiting:
+        waiting, self._cursor.heredocs = self._cursor.heredocs, []
+        for announced in waiting:
             lines: list[str] = []
             start = self._cursor.place
             while True:
                 if self._cursor.at_end:
                     raise UnreadableError
                 line = self._cursor.take_line()
-                if (line.lstrip("\t") if tabs else line) == delimiter:
+                if (line.lstrip("\t") if announced.tabs else line) == announced.delimiter:
                     break
+                if announced.expands and line.endswith("\\"):
+                    # It may be joined with the next line, which then ends nothing.
+                    raise UnreadableError
                 lines.append(line)
-            if expands:
+            if announced.expands:
                 inner = Cursor("\n".join(lines), self._cursor.origin + start)
-                WordReader(inner, self._read_commands).skip_expansions()
+                WordReader(inner, self._read_commands, self._note_evaluation).skip_expansions()
 
     def skip_expansions(self) -> None:
         """Pass over a text in which only expansions mean something."""
@@ -186,27 +218,33 @@ class WordReader:
             if self._cursor.peek() == "\\":
                 self._cursor.move(2)
             elif self._cursor.peek() in "$`":
-                self._read_special(self._cursor.peek())
+                self._read_special(self._cursor.peek(), quoted=True)
             else:
                 self._cursor.move(1)
 
     def skip_arithmetic(self, opening: str, closing: str) -> None:
         """Pass over ``((…))``; substitutions in it run commands."""
         self._cursor.expect(opening)
-        depth = 0
+        start, depth = self._cursor.place, 0
         while depth or not self._cursor.looking_at(closing):
             character = self._cursor.peek()
             if self._cursor.at_end:
                 raise UnreadableError
-            if character in "$`'\"\\":
-                self._read_special(character)
+            # Quotes hide nothing here.
+            if character in "$`\\":
+                self._read_special(character, quoted=True)
                 continue
             depth += (character == "(") - (character == ")")
             self._cursor.move(1)
+        if not _PLAIN_SUM.fullmatch(self._cursor.slice(start, self._cursor.place)):
+            self._note_evaluation()
         self._cursor.move(len(closing))
 
-    def _read_special(self, character: str) -> tuple[str, bool]:
-        """A quote, an escape or an expansion: its value, and whether it is known only later."""
+    def _read_special(self, character: str, *, quoted: bool = False) -> tuple[str, bool]:
+        """A quote, an escape or an expansion: its value, and whether it is known only later.
+
+        ``quoted``: it stands between double quotes, or where the same rules hold.
+        """
         self._cursor.move(1)
         match character:
             case "'":
@@ -219,7 +257,7 @@ class WordReader:
             case "`":
                 return self._read_backquotes(), True
             case _:
-                return self._read_dollar()
+                return self._read_dollar(quoted=quoted)
 
     def _read_double_quotes(self) -> tuple[str, bool]:
         text, expands = "", False
@@ -231,7 +269,7 @@ class WordReader:
                 following = self._cursor.next()
                 text += "" if following == "\n" else following if following in '"\\$`' else f"\\{following}"
             elif character in "$`":
-                piece, more = self._read_special(character)
+                piece, more = self._read_special(character, quoted=True)
                 text, expands = text + piece, expands or more
             else:
                 text += self._cursor.next()
@@ -250,8 +288,14 @@ class WordReader:
             raise UnreadableError
         return f"`{text}`"
 
-    def _read_dollar(self) -> tuple[str, bool]:
+    def _read_dollar(self, *, quoted: bool) -> tuple[str, bool]:
         start = self._cursor.place - 1
+        if self._cursor.looking_at("["):
+            # An old form of ``$((…))``.
+            self._note_evaluation()
+            return "$", True
+        if quoted and self._cursor.peek() in "'\"":
+            return "$", False
         if self._cursor.looking_at("'"):
             self._cursor.move(1)
             while (character := self._cursor.next()) != "'":
@@ -266,7 +310,7 @@ class WordReader:
             self._read_commands(self._cursor, ")")
         elif self._cursor.looking_at("{"):
             self._cursor.move(1)
-            self._skip_parameter()
+            self._skip_parameter(quoted=quoted)
         elif not self._cursor.take(_PARAMETER):
             return "$", False
         return self._cursor.slice(start, self._cursor.place), True
@@ -280,13 +324,16 @@ class WordReader:
             self._cursor.place = place + 1
             self._read_commands(self._cursor, ")")
 
-    def _skip_parameter(self) -> None:
+    def _skip_parameter(self, *, quoted: bool) -> None:
         """``${name…}`` from behind its bracket on; its default may hold substitutions."""
+        if not self._cursor.fits(_PLAIN_EXPANSION):
+            self._note_evaluation()
         while (character := self._cursor.peek()) != "}":
-            if self._cursor.at_end:
+            # Between double quotes, the operator decides whether a single quote hides something.
+            if self._cursor.at_end or (quoted and character == "'"):
                 raise UnreadableError
             if character in "$`'\"\\":
-                self._read_special(character)
+                self._read_special(character, quoted=quoted)
             else:
                 self._cursor.move(1)
         self._cursor.move(1)

@@ -17,12 +17,16 @@ from sestet.services.file_changes.state import AS_USUAL, LARGEST, NOTHING, FileS
 from sestet.services.file_changes.text import FileText, read_text
 from sestet.services.files import human_size
 from sestet.services.own_files import Unwritable
-from sestet.services.safe_open import Links, Place, open_below, open_place, quoted
+from sestet.services.safe_open import Links, Place, missing_text, open_below, open_place, quoted
+from sestet.services.same_name import same_name
 from sestet.services.workspace import Root, Workspace
 from sestet.storage.kept_files import digest_of
 
 #: A larger text is neither written nor edited.
 _LARGEST_TEXT = 5_000_000
+_LF = "\n"
+#: How many files may have one name but for their numbers.
+_MOST_SAME = 1_000
 
 
 class Plan(Record):
@@ -66,8 +70,7 @@ class Planner:
 
     def write(self, path: str, text: str) -> Plan:
         """A new file, or a new text for a file."""
-        if len(text) > _LARGEST_TEXT:
-            raise ToolError(f"the text for {quoted(path)} is longer than {human_size(_LARGEST_TEXT)}")
+        _require_size(path, text)
         target = self._text_target(path)
         if target.found.state.kind == "none":
             content = FileText(path, "").encode(text)
@@ -81,14 +84,41 @@ class Planner:
         content = (former or FileText(path, "")).encode(text)
         return self._replacement(target, former, content, f"Replaced {target.shown}: {_measure(text)}.")
 
+    def save(self, path: str, content: bytes) -> Plan:
+        """A new file with any content. If there is one of that name, this one gets a number."""
+        stem, suffix = os.path.splitext(path)
+        names = (path, *(f"{stem}-{number}{suffix}" for number in range(2, _MOST_SAME)))
+        for name in names:
+            target = self._target(name, "all")
+            if target.found.state.kind == "none":
+                after = FileState("file", digest=digest_of(content), size=len(content))
+                change = Change((*target.new_directories(), target.entry(after)))
+                told = f"Saved {target.shown} ({human_size(len(content))})."
+                return Plan(change, told, {after.digest: content}.__getitem__, changes=_plain(change))
+        raise ToolError(f"there are too many files like {quoted(path)} already")
+
     def edit(self, path: str, old: str, new: str) -> Plan:
         """A file with one part of its text replaced."""
         target = self._text_target(path)
         if target.found.state.kind == "none":
-            raise ToolError(f"{quoted(path)} does not exist; fs_write makes a new file")
+            raise ToolError(self._missing(target.root, path, "; fs_write makes a new file"))
         former = read_text(path, target.found.content)
         content = former.encode(former.replace(old, new))
         return self._replacement(target, former, content, f"Changed {target.shown}.")
+
+    def append(self, path: str, text: str) -> Plan:
+        """A file with lines added at its end; a file that does not exist is made of them."""
+        target = self._text_target(path)
+        lines = f"{text.removesuffix(_LF)}{_LF}"
+        if target.found.state.kind == "none":
+            return self.write(path, lines)
+        former = read_text(path, target.found.content)
+        # A last line without an end must not become one line with the first new one.
+        joint = "" if not former.text or former.text.endswith(_LF) else _LF
+        longer = f"{former.text}{joint}{lines}"
+        _require_size(path, longer)
+        told = f"Added to {target.shown}: {_measure(lines)}."
+        return self._replacement(target, former, former.encode(longer), told)
 
     def make_directory(self, path: str) -> Plan:
         target = self._target(path, "all")
@@ -104,7 +134,7 @@ class Planner:
         source = self._existing(path)
         target = self._free_target(destination, source)
         if target.missing:
-            raise ToolError(f"{quoted(target.missing[0])} does not exist; fs_mkdir makes it")
+            raise ToolError(f"{quoted(target.missing[0])} does not exist; make this directory first")
         _require_apart(source, target, "moved")
         present = source.found.state
         change = Change((source.entry(NOTHING), target.entry(present)), is_move=True)
@@ -190,10 +220,14 @@ class Planner:
         with self._open(root, path, links) as (place, guard):
             found = look(place)
             if place.state is None or found.state.kind == "none":
-                raise ToolError(f"{quoted(path)} does not exist")
+                raise ToolError(self._missing(root, path))
             if links == "above" and (place.state.st_dev, place.state.st_ino) in guard.above:
                 raise _holds_own(path)
             return _Target(root, place.path, found)
+
+    def _missing(self, root: Root, path: str, otherwise: str = "") -> str:
+        meant = same_name(root.directory, path, self._workspace.hidden(root))
+        return missing_text(path, meant) + ("" if meant else otherwise)
 
     def _free_target(self, destination: str, source: _Target) -> _Target:
         """Where something will be; in a directory that exists, under its own name."""
@@ -310,6 +344,11 @@ def _count_of(entries: int, source: _Target) -> str:
     if source.found.state.kind != "directory" or not below:
         return ""
     return f" with {below:,} entries in it" if below > 1 else " with 1 entry in it"
+
+
+def _require_size(path: str, text: str) -> None:
+    if len(text) > _LARGEST_TEXT:
+        raise ToolError(f"the text for {quoted(path)} is longer than {human_size(_LARGEST_TEXT)}")
 
 
 def _measure(text: str) -> str:

@@ -1,5 +1,6 @@
 """Starts one command, watches it, and ends everything that it leaves behind."""
 
+import fcntl
 import json
 import os
 import select
@@ -38,6 +39,8 @@ Overuse: TypeAlias = Literal["", "memory", "processes", "disk"]
 #: Milliseconds between two looks at what a command uses.
 _LOOK = 200
 _MOST_DESCRIPTORS = 65_536
+#: Above the descriptors that any command is given.
+_ABOVE = 64
 #: Files that a command has to leave room for on a disk.
 _FILES_LEFT = 10_000
 #: The exit code of a shell for a program that cannot be started.
@@ -60,7 +63,7 @@ def keep(kept: Kept, request: Mapping[str, Any], descriptors: Sequence[int], wri
     """Run a command as its keeper; write how it ended into a pipe, and end this process.
 
     With ``namespaces``, this is the first process of a namespace, and all others in it end with it.
-    ``descriptors``: where the command's output and its errors go.
+    ``descriptors``: where its output and its errors go, then its input, and what it finds as 3, 4, …
     """
     try:
         if kept.plan.isolation == "namespaces":
@@ -118,10 +121,14 @@ class _Keeper:
         """Become the command; the socket ``keeper`` closes when it has started."""
         try:
             os.setsid()
-            nothing = os.open("/dev/null", os.O_RDONLY)
-            for place, descriptor in enumerate((nothing, *descriptors)):
+            # Out of the way of the places that the command's own descriptors take.
+            keeper = socket.socket(fileno=_moved_up(keeper.fileno()))
+            output, errors, *inputs = map(_moved_up, descriptors)
+            text, *given = inputs or [os.open("/dev/null", os.O_RDONLY)]
+            places = (text, output, errors, *given)
+            for place, descriptor in enumerate(places):
                 os.dup2(descriptor, place)
-            os.closerange(3, keeper.fileno())
+            os.closerange(len(places), keeper.fileno())
             os.closerange(keeper.fileno() + 1, _MOST_DESCRIPTORS)
             become(self._kept.plan, self._kept.code, program, keeper)
         except OSError as error:
@@ -181,6 +188,10 @@ class _Keeper:
 
     def _kill(self, _: int, __: FrameType | None) -> None:
         signal_all(self._find_processes(), signal.SIGKILL)
+
+
+def _moved_up(descriptor: int) -> int:
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, _ABOVE)
 
 
 def _write(writer: int, ended: Mapping[str, object]) -> None:

@@ -11,7 +11,6 @@ from sestet.config import Settings
 from sestet.config.load import config_directory, data_directory
 from sestet.config.trust import PLUGIN_FOLDER, SETTINGS_FILE
 from sestet.core.errors import ConfigError
-from sestet.services.sandbox.connection import SandboxError
 from sestet.services.sandbox.plan import (
     ISOLATIONS,
     SYSTEM,
@@ -23,6 +22,7 @@ from sestet.services.sandbox.plan import (
     is_within,
     outermost,
 )
+from sestet.services.sandbox.running_command import SandboxError
 
 #: Programs of the person read these in a directory, so a command must not choose what they hold.
 _PROTECTED = (".git/hooks", ".git/config", SETTINGS_FILE, PLUGIN_FOLDER)

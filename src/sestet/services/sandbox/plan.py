@@ -9,8 +9,9 @@ from typing import Literal, TypeAlias
 from sestet.core.record import Record
 
 #: ``namespaces``: those that the launcher makes; ``bubblewrap``: those of the program ``bwrap``;
-#: ``landlock``: no namespaces, only Landlock; ``none``: no sandbox, only the limits of use.
-Isolation: TypeAlias = Literal["namespaces", "bubblewrap", "landlock", "none"]
+#: ``landlock``: no namespaces, only Landlock; ``seatbelt``: that of macOS, if the settings name it;
+#: ``none``: no sandbox, only the limits of use.
+Isolation: TypeAlias = Literal["namespaces", "bubblewrap", "landlock", "seatbelt", "none"]
 #: The sandboxes, the best one first.
 ISOLATIONS: tuple[Isolation, ...] = ("namespaces", "bubblewrap", "landlock")
 

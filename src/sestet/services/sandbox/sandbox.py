@@ -3,26 +3,43 @@
 import asyncio
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sestet.core.record import replace
-from sestet.services.sandbox.connection import GRACE, Connection, Ended, RunningCommand, SandboxError
 from sestet.services.sandbox.landlock import landlock_version
-from sestet.services.sandbox.mounts import private_in_system
-from sestet.services.sandbox.plan import DEDICATED_ID, ISOLATIONS, Isolation, Plan, is_within
+from sestet.services.sandbox.plan import (
+    DEDICATED_ID,
+    ISOLATIONS,
+    TEMPORARY,
+    Isolation,
+    Plan,
+    is_within,
+)
+from sestet.services.sandbox.running_command import GRACE, Ended, Launching, RunningCommand, SandboxError
 from sestet.services.sandbox.syscall_numbers import is_known_machine
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 __all__ = ["GRACE", "Ended", "RunningCommand", "Sandbox", "SandboxError", "why_unavailable"]
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: Below this version, Landlock alone stops neither truncating nor signals.
 _ALONE = 6
+#: Longer chains of links are not followed.
+_MOST_LINKS = 40
 
 
-def why_unavailable() -> str:
-    """Why no sandbox can work on this computer; empty: one can. Quick, since it starts nothing."""
+def why_unavailable(isolations: Sequence[Isolation] = ISOLATIONS) -> str:
+    """Why none of these can work on this computer; empty: one can. Quick, since it starts nothing."""
+    if tuple(isolations) == ("none",):
+        return ""
+    if tuple(isolations) == ("seatbelt",):
+        return "" if sys.platform == "darwin" else "seatbelt is the sandbox of macOS"
+    if sys.platform == "darwin":
+        return "the sandbox of macOS is untested: 'sandbox.isolation: seatbelt' switches it on"
     if not sys.platform.startswith("linux"):
         return f"there is no sandbox for {sys.platform} yet"
     if not is_known_machine():
@@ -40,8 +57,8 @@ class Sandbox:
         self._plan = plan
         self._isolations = tuple(isolations)
         #: By whether their commands may use the network.
-        self._launchers: dict[bool, asyncio.Task[Connection]] = {}
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._launchers: dict[bool, asyncio.Task[Launching]] = {}
+        self._scratch: TemporaryDirectory[str] | None = None
         #: Each isolation that was tried in vain, with the reason.
         self.refused: dict[Isolation, str] = {}
 
@@ -58,8 +75,14 @@ class Sandbox:
         directory: str,
         environment: Mapping[str, str] | None = None,
         network: bool = False,
+        stdin: int | None = None,
+        given: Sequence[int] = (),
     ) -> RunningCommand:
-        """Start a program; it writes to the open files ``output`` and ``errors``, which stay open here."""
+        """Start a program; it writes to the open files ``output`` and ``errors``, which stay open here.
+
+        It reads from the open file ``stdin``; None: from nothing. It finds the open files ``given`` as its
+        descriptors 3, 4 and so on.
+        """
         texts = [*arguments, directory, *(environment or {}).keys(), *(environment or {}).values()]
         if not arguments or any("\0" in text for text in texts):
             raise SandboxError("the command is empty, or has a zero byte in it")
@@ -69,34 +92,72 @@ class Sandbox:
             "directory": directory,
             "environment": {**self._environment(launcher.plan), **(environment or {})},
         }
-        return launcher.start(request, (output, errors))
+        if stdin is not None or not given:
+            inputs = () if stdin is None else (stdin, *given)
+            return launcher.start(request, (output, errors, *inputs))
+        nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return launcher.start(request, (output, errors, nothing, *given))
+        finally:
+            os.close(nothing)
+
+    def can_change(self, path: str) -> bool:
+        """Whether commands can change what lies at a path, or one of the links that lead from it."""
+        places = (*self._plan.writable, *TEMPORARY)
+        for _ in range(_MOST_LINKS):
+            folder, name = os.path.split(os.path.abspath(path))
+            here = os.path.join(os.path.realpath(folder), name)
+            if is_within(os.path.join(folder, name), places) or is_within(here, places):
+                return True
+            if not os.path.islink(here):
+                return False
+            path = os.path.join(os.path.dirname(here), os.readlink(here))
+        return True
+
+    def with_readable(self, place: str) -> "Sandbox":
+        """Another sandbox, whose commands can read one more place. It has launchers of its own."""
+        other = Sandbox(replace(self._plan, readable=(*self._plan.readable, place)), self._isolations)
+        other.refused.update(self.refused)
+        return other
 
     async def close(self) -> None:
         """End every command."""
         launchers, self._launchers = list(self._launchers.values()), {}
         for found in await asyncio.gather(*launchers, return_exceptions=True):
-            if isinstance(found, Connection):
+            if not isinstance(found, BaseException):
                 await found.close()
         if self._scratch is not None:
             await asyncio.to_thread(self._scratch.cleanup)
             self._scratch = None
 
+    @property
+    def program_path(self) -> str:
+        """Where commands look for programs."""
+        programs = [os.path.join(place, name) for place in self._plan.readable for name in ("shims", "bin")]
+        return ":".join((*filter(os.path.isdir, programs), _PATH))
+
     def _environment(self, plan: Plan) -> dict[str, str]:
         temporary = plan.scratch or "/tmp"  # noqa: S108 - made anew in the sandbox
         home = str(Path.home()) if plan.isolation == "none" else temporary
-        programs = [os.path.join(place, name) for place in plan.readable for name in ("shims", "bin")]
-        path = ":".join((*filter(os.path.isdir, programs), _PATH))
-        return {"PATH": path, "HOME": home, "TMPDIR": temporary, "LANG": "C.UTF-8", "TERM": "dumb"}
+        return {
+            "PATH": self.program_path,
+            "HOME": home,
+            "TMPDIR": temporary,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            # What a command prints is shown while it runs. Python would hold it back, since stdout is a pipe.
+            "PYTHONUNBUFFERED": "1",
+        }
 
-    async def _launcher(self, *, network: bool) -> Connection:
+    async def _launcher(self, *, network: bool) -> Launching:
         task = self._launchers.get(network)
         if task is None or (task.done() and not _is_alive(task)):
             task = self._launchers[network] = asyncio.create_task(self._open(network))
         # A caller that is cancelled leaves the launcher to the next one.
         return await asyncio.shield(task)
 
-    async def _open(self, network: bool) -> Connection:
-        if self._isolations != ("none",) and (why := why_unavailable()):
+    async def _open(self, network: bool) -> Launching:
+        if why := why_unavailable(self._isolations):
             raise SandboxError(why)
         for isolation in self._isolations:
             if isolation in self.refused:
@@ -105,7 +166,7 @@ class Sandbox:
             try:
                 for plan in self._plans(isolation, network):
                     try:
-                        return await Connection.open(plan)
+                        return await _open_launcher(plan)
                     except SandboxError as error:
                         reasons.append(str(error))
             except SandboxError as error:
@@ -119,8 +180,14 @@ class Sandbox:
         if isolation == "none":
             yield plan
             return
+        if isolation == "seatbelt":
+            yield replace(plan, scratch=self._scratch_directory())
+            return
         is_root = os.geteuid() == 0
         if not is_root:
+            # Loaded on use, as is the launcher: most conversations run no command.
+            from sestet.services.sandbox.mounts import private_in_system
+
             plan = replace(plan, hidden=(*plan.hidden, *private_in_system()))
         if isolation == "landlock":
             plan = self._alone(plan)
@@ -136,14 +203,31 @@ class Sandbox:
             raise SandboxError("Landlock alone needs Linux 6.12 or later")
         if inside := [path for path in plan.hidden if is_within(path, plan.writable)]:
             raise SandboxError(f"'{inside[0]}' is private and lies in the workspace")
+        is_new, scratch = self._scratch is None, self._scratch_directory()
+        if is_new and os.geteuid() == 0:
+            os.chown(scratch, *_owner_of(plan.writable))
+        return replace(plan, scratch=scratch)
+
+    def _scratch_directory(self) -> str:
         if self._scratch is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="sestet-")
-            if os.geteuid() == 0:
-                os.chown(self._scratch.name, *_owner_of(plan.writable))
-        return replace(plan, scratch=self._scratch.name)
+            from tempfile import TemporaryDirectory
+
+            self._scratch = TemporaryDirectory(prefix="sestet-")
+        return os.path.realpath(self._scratch.name)
 
 
-def _is_alive(task: "asyncio.Task[Connection]") -> bool:
+async def _open_launcher(plan: Plan) -> Launching:
+    if plan.isolation == "seatbelt":
+        # Loaded on use: no other system has it.
+        from sestet.services.sandbox.seatbelt import Seatbelt
+
+        return Seatbelt(plan)
+    from sestet.services.sandbox.connection import Connection
+
+    return await Connection.open(plan)
+
+
+def _is_alive(task: "asyncio.Task[Launching]") -> bool:
     return not task.cancelled() and task.exception() is None and task.result().is_alive
 
 
