@@ -40,7 +40,9 @@ def test_no_request_of_the_set_is_learned_from() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["newcomer.jsonl", "newcomer-2.jsonl", "newcomer-3.jsonl"])
+@pytest.mark.parametrize(
+    "name", [f"newcomer{number}.jsonl" for number in ("", *(f"-{count}" for count in range(2, 10)))]
+)
 async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody(name: str) -> None:
     newcomers = Newcomers(Settings())
     file = shipped_set("newcomer").with_name(name)

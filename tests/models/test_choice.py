@@ -9,6 +9,7 @@ import pytest
 
 import sestet
 from sestet.config import settings_from
+from sestet.config.installation import install_command
 from sestet.core.errors import ConfigError
 from sestet.core.event import Event, ModelCalled, ModelRetried, TurnFinished
 from sestet.models.choice import check_models
@@ -103,8 +104,7 @@ def test_a_protocol_whose_package_is_missing_is_a_mistake_in_the_settings(
     with pytest.raises(ConfigError) as caught:
         check_models(settings_from(settings))
     assert caught.value.problems == [
-        "providers.a.type: 'google' needs a package that is not installed: "
-        "pip install '.[google]' in the clone"
+        f"providers.a.type: 'google' needs a package that is not installed: {install_command('google')}"
     ]
 
 

@@ -133,7 +133,7 @@ async def test_it_says_what_it_is_and_how_to_set_a_real_model(tmp_path: Path, qu
 
 
 async def test_work_for_an_agent_that_does_not_exist_is_declined_honestly(tmp_path: Path) -> None:
-    async with sestet.open({}, home=tmp_path) as app:
+    async with sestet.open({"browser": {"enabled": False}}, home=tmp_path) as app:
         events = await say(app, "take a screenshot of python.org")
 
     assert not any(isinstance(event, DelegationStarted) for event in events)
@@ -251,7 +251,7 @@ async def test_it_says_in_one_line_that_it_has_no_answer_and_what_has(tmp_path: 
         ("search the web for thyme", "librarian", "can do that (“search the web”)"),
     ],
 )
-async def test_what_no_tool_of_a_room_can_do_is_said_with_what_can_be_done(
+async def test_what_no_tool_of_a_room_can_do_is_said_without_examples_of_other_work(
     tmp_path: Path, text: str, agent: str, said: str
 ) -> None:
     async with sestet.open({}, home=tmp_path) as app:
@@ -260,7 +260,8 @@ async def test_what_no_tool_of_a_room_can_do_is_said_with_what_can_be_done(
     assert not calls(events)
     assert events[-1].author == agent
     assert said in reply(events)
-    assert "You can say, for example:" in reply(events)
+    assert "example" not in reply(events)
+    assert "Say “help”" in reply(events)
 
 
 async def test_a_refusal_is_told_without_what_is_meant_for_a_model(tmp_path: Path) -> None:

@@ -92,6 +92,18 @@ async def last_answer(home: Path, *said: str) -> str:
         (["read notes.md", "read it again"], "call Anna", "does not exist"),
         (["I like tea", "undo that"], "Forgotten: I like tea", "cannot"),
         (["list the files here", "undo that"], "nothing to undo", "Forgotten"),
+        (
+            [
+                "my dog is called Rex",
+                "actually, my dog is called Max, not Rex",
+                "what time is it?",
+                "undo that",
+            ],
+            "cannot undo a correction",
+            "correct what is remembered",
+        ),
+        (["y"], "All right", "your files"),
+        (["what can you do?"], "“what is connected to <start node>”", "what do i like"),
         (["write hello to new.txt", "undo that"], "Undone: deleted new.txt.", "Forgotten"),
     ],
 )

@@ -10,6 +10,7 @@ import pytest
 from sestet import agents
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool, tool
+from sestet.models.offline import matching
 from sestet.models.offline.matching import find_tool, guess_tool, match_tool
 from sestet.models.offline.words import clauses_of
 
@@ -19,6 +20,26 @@ _ROOMS = {spec.name: agents.room_tools(spec.name) for spec in agents.default_spe
 def found(agent: str, request: str, *, foreseen: bool = False) -> tuple[str, dict[str, JsonValue]]:
     match = match_tool(request, _ROOMS[agent]) if foreseen else find_tool(request, _ROOMS[agent])
     return (match.tool.name, match.arguments) if match else ("", {})
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "search the files for tea",
+        "SEARCH the   Files\tfor tea",
+        # Without regard to case, a long s is an s.
+        "\N{LATIN SMALL LETTER LONG S}earch the files for tea",
+    ],
+)
+def test_a_request_fits_an_example_in_any_case_and_spacing(request_text: str) -> None:
+    assert found("operator", request_text, foreseen=True) == ("fs_search", {"text": "tea"})
+
+
+def test_only_examples_whose_words_the_request_has_become_patterns() -> None:
+    compiled = matching._pattern  # pyright: ignore[reportPrivateUsage] - its cache counts them
+    compiled.cache_clear()
+    match_tool("quokka", _ROOMS["operator"])
+    assert compiled.cache_info().misses == 0
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from sestet.models.offline.naming import files_named
 from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.sums import go_on_with_sum, work_out
 from tests.models.test_offline_daily import NOTHING, last_answer
+from tests.models.workspace import enter_workspace
 
 FILES = {
     "contacts.txt": "Plumber Kowalski: 0171 555 0199\nSchool office: 0171 555 0123\n",
@@ -21,16 +22,20 @@ FILES = {
     "week1.txt": "run 5 km\n",
     "week2.txt": "run 6 km\n",
     "tasks.md": "water the plants\n",
+    "council.md": "# Council, 4 June\nPresent: Ida, Bo\n\n# Council, 2 July\nPresent: Cy\n",
+    "faq.md": "Q: How many books can I borrow?\nA: 15 at a time.\n",
+    "CHANGES.md": "## 1.2\n- faster start\n\n## 1.1\n- first release\n",
+    "app.toml": "[server]\nport = 8417\n",
+    "travel.txt": "Ferry leaves at 19:45\nFlight home: 3 May, 7:10\n",
+    "pets.txt": "Oskar, dachshund, 4 years\n",
+    "people.txt": "Manon is afraid of dogs\nI was born as Ida Berg\n",
+    "recipes/soup.md": "leek soup\n",
 }
 
 
 @pytest.fixture(autouse=True)
 def _workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, content in FILES.items():
-        file = tmp_path / "files" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-    monkeypatch.chdir(tmp_path / "files")
+    enter_workspace(tmp_path, FILES, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -57,8 +62,18 @@ async def test_a_request_is_never_kept_as_a_fact(tmp_path: Path, request_text: s
         ("What's the plumber's phone number?", "0171 555 0199"),
         ("who works tuesday evening", "Tue,Ben,Cleo"),
         ("which bed has the tomatoes?", "Bed B"),
+        ("who was present on 4 june?", "Present: Ida, Bo"),
+        ("how many books may I borrow?", "15 at a time"),
+        ("what changed in 1.2?", "faster start"),
+        ("what port does the server have?", "port = 8417"),
+        ("waht time does the fery leave?", "19:45"),
+        ("when do I fly home?", "Flight home: 3 May"),
+        ("what breed is Oskar?", "dachshund"),
+        ("what recipes do I have?", "soup.md"),
         ("is there anything in my notes about leeks?", "carrots, leeks"),
         ("The leeks look ill. Anything in my notes?", NOTHING),
+        ("what am I afraid of?", NOTHING),
+        ("what was I born as?", "I was born as Ida Berg"),
         ("how old is Kowalski?", NOTHING),
         ("when does Kowalski arrive?", NOTHING),
         ("How much insulin should Kowalski take?", NOTHING),

@@ -21,7 +21,8 @@ _HONEST = re.compile(
 )
 #: What no person should ever read: words between the parts of the program.
 _INNARDS = re.compile(
-    r"\[REJECT\]|transfer_to_agent|Traceback|do not (?:call|try|repeat) (?:it|this)", re.IGNORECASE
+    r"\[REJECT\]|transfer_to_agent|Traceback|do not (?:call|try|repeat) (?:it|this)|\A\(turn_\w+\)\Z",
+    re.IGNORECASE,
 )
 
 

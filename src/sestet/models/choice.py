@@ -7,6 +7,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from sestet.config import Settings
+from sestet.config.installation import install_command
 from sestet.config.vendors import LOCAL, OFFLINE
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
@@ -18,13 +19,11 @@ from sestet.models.files.catalogue import catalogue, model_file
 from sestet.models.metered import GuardedModel
 from sestet.models.offline import OfflineModel
 from sestet.models.provider import (
-    LOCAL_INSTALL,
     LOCAL_PACKAGE,
     NamedModel,
     is_installed,
     vendor_problems,
 )
-from sestet.models.retry import Pacing, RetryingModel
 
 if TYPE_CHECKING:
     from sestet.models.router import Router
@@ -114,6 +113,7 @@ class Models:
             return OfflineModel(self._specs, self._tools, lambda: self.router)
         if is_local(self._settings, named.provider):
             return self._local(named)
+        from sestet.models.retry import Pacing, RetryingModel
         from sestet.models.vendor import vendor_model
 
         vendor, provider = vendor_model(self._settings, named), self._settings.providers[named.provider]
@@ -178,7 +178,8 @@ def _is_small(settings: Settings, provider_id: str) -> bool:
 def _local_problems(named: NamedModel) -> Iterator[str]:
     """Why the model cannot run on this machine; loads nothing."""
     if not is_installed(LOCAL_PACKAGE):
-        yield f"{named.provider_key}: 'local' needs a package that is not installed: {LOCAL_INSTALL}"
+        needs = f"needs a package that is not installed: {install_command('local')}"
+        yield f"{named.provider_key}: 'local' {needs}"
     if not named.model:
         first = next(iter(catalogue()))
         yield f"{named.model_key}: is empty; choose one with: sestet models use {first}"

@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Event, Lock
 from typing import cast
 
+from sestet.config.installation import install_command
 from sestet.config.settings import LocalSettings
 from sestet.config.vendors import LOCAL
 from sestet.core.errors import ModelError
@@ -13,7 +14,6 @@ from sestet.core.message import AssistantMessage, Message
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.models.llama import Engine, LlamaEngine
-from sestet.models.provider import LOCAL_INSTALL
 
 
 class LocalModel:
@@ -47,7 +47,7 @@ class LocalModel:
                 try:
                     self._engine = self._load(self._file, self._settings)
                 except ImportError as error:
-                    raise ModelError(f"'{self.name}' needs a package: {LOCAL_INSTALL}") from error
+                    raise ModelError(f"'{self.name}' needs a package: {install_command('local')}") from error
             return self._engine
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
+from sestet.config.installation import install_command
 from sestet.config.settings import ProviderSettings, Secret, Settings
 from sestet.config.vendors import OFFLINE, VENDORS, Vendor
 from sestet.core.masking import mask_address, mask_addresses, secrets_in
@@ -12,7 +13,6 @@ from sestet.core.schema import suggest
 
 #: The package that runs models in this process, and how to install it.
 LOCAL_PACKAGE = "xllamacpp"
-LOCAL_INSTALL = "pip install '.[local]' in the clone"
 
 
 class NamedModel(Record):
@@ -89,7 +89,8 @@ class Endpoint(Record):
         if settings.tool_calls == "text" and settings.type != "openai":
             yield f"toolCalls: 'text' is for servers that speak OpenAI's protocol, not '{settings.type}'"
         if not is_installed(vendor.package):
-            yield f"type: '{settings.type}' needs a package that is not installed: {install_command(vendor)}"
+            needs = f"needs a package that is not installed: {install_command(vendor.extra)}"
+            yield f"type: '{settings.type}' {needs}"
 
 
 def vendor_problems(settings: Settings, named: NamedModel) -> list[str]:
@@ -105,10 +106,6 @@ def vendor_problems(settings: Settings, named: NamedModel) -> list[str]:
     if not named.model:
         problems.append(f"{named.model_key}: is empty; write the name that the provider has for the model")
     return problems
-
-
-def install_command(vendor: Vendor) -> str:
-    return f"pip install '.[{vendor.extra}]' in the clone" if vendor.extra else "pip install . in the clone"
 
 
 def is_installed(package: str) -> bool:

@@ -125,7 +125,7 @@ def test_no_specialist_is_surely_meant_by_nonsense(
 def test_any_text_can_be_explained(text: str) -> None:
     explanation = LIGHT.explain(text, most=1)
     assert explanation.parts
-    assert len(explanation.nearest) == 1
+    assert len(explanation.nearest) <= 1
 
 
 def test_courtesy_changes_nothing(light: Router) -> None:

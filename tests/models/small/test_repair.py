@@ -108,3 +108,31 @@ def test_nothing_that_is_written_raises(written: object) -> None:
 )
 def test_what_is_right_stays_as_it_is(written: JsonObject) -> None:
     assert repair_arguments(SCHEMA, written) == written
+
+
+FORM = object_schema(
+    {
+        "site": {"type": "string"},
+        "fields": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+    ["site", "fields"],
+)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"site": "a.example", "fields": {"Name": "Ada"}},
+        {"site": "a.example", "fields": '{"Name": "Ada"}'},
+        {"site": "a.example", "fields": "Name", "value": "Ada"},
+        {"site": "a.example", "fields": "Name: Ada"},
+    ],
+)
+def test_a_map_that_was_written_apart_is_put_together(written: JsonObject) -> None:
+    assert repair_arguments(FORM, written) == {"site": "a.example", "fields": {"Name": "Ada"}}
+
+
+@pytest.mark.parametrize("fields", ["Name", "Name:", ["Name", "Ada"]])
+def test_a_map_without_a_value_stays_wrong(fields: JsonValue) -> None:
+    written = {"site": "a.example", "fields": fields}
+    assert repair_arguments(FORM, written) == written

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from sestet.core.message import Found
 from sestet.core.words import COMMON_WORDS, stem
+from sestet.models.offline.categories import is_of_another_kind, read_asked_kind, things_of
 from sestet.models.offline.patterns import compiled, patterns_of, read_table
 from sestet.models.offline.words import COMMON, with_plain_apostrophe
 
@@ -16,8 +17,15 @@ _WORD = re.compile(r"[\w'-]*\w")
 _ID = re.compile(r"[a-z]\d+")
 _SHORTEST_PREFIX = 5
 _SHORTEST_MISSPELT = 6
+_SHORTEST_UNDOUBLED = 4
+#: Kinds of questions that no fact without the form of their answer answers.
+_BY_FORM_ALONE = ("age", "phone")
 #: Of this many telling words, one may be missing.
 _MANY = 4
+#: "What's", which is no owner.
+_ASKS_IS = frozenset({"what", "who", "where", "when", "how", "it", "that", "there", "here"})
+#: The noun that a question asks for: "which breed".
+_ATTRIBUTE = r"(?:and |so )?(?:what|which)(?: (?:kind|sort|type) of)? ([a-z]+) (?!is\b.*\bof\b)"
 
 
 class Question(NamedTuple):
@@ -35,6 +43,8 @@ def read_question(text: str) -> Question:
         "",
         said,
     )
+    said = re.sub(r"\b(how many) \w+ (?=of (?!the\b|my\b|our\b|them\b|these\b))", r"\1 ", said)
+    said = re.sub(r"\bmay (?=(?:i|we|you|one)\b)", "", said)
     said = re.sub(r"\b(e-?mail) address\b|\b(phone|telephone|mobile) number\b", r"\1\2", said)
     inner = re.search(r"\b(?:when|where|who|how)\b", said)
     kind = _kind_of(said) or (_kind_of(said[inner.start() :]) if inner else "")
@@ -62,10 +72,39 @@ def answers_to(question: str, found: Iterable[Found]) -> list[Found]:
             else named or [one for one in found if _SAID["says_who_i_am"].match(one.text)]
         )
     asked = read_question(question)
+    if _SAID["whether_liked"].match(question) and (
+        thing := [w for w in asked.telling if _liked(w) != "like" and not same_word(w, "like")]
+    ):
+        # What was said last counts, whether it is liked or not.
+        liking = [
+            one for one in found if any(same_word(_liked(w), "like") for w in _words(one.text.casefold()))
+        ]
+        return [
+            one
+            for one in liking
+            if _score(Question(tuple(thing), ""), one.text) and not _is_of_another(question, one.text)
+        ][:1]
     scored = [(score, one) for one in found if (score := _score(asked, _text_of(one)))]
     scored = [(score, one) for score, one in scored if not _is_of_another(question, one.text)]
     best = max((score for score, _ in scored), default=0)
     return [one for score, one in scored if score == best]
+
+
+def candidates_for(question: str, found: Iterable[Found]) -> list[Found]:
+    """What the person said of themselves with the verb of "what music do I like?".
+
+    Nothing says that it is music, so it may only be told as what may be meant.
+    """
+    asked = read_asked_kind(question)
+    if asked is None or answers_to(question, found := list(found)):
+        return []
+    return [
+        one
+        for one in sorted(found, key=_newest_first)
+        if _SAID["of_myself"].match(one.text)
+        and _is_in(asked.deed, words := frozenset(_words(one.text.casefold())))
+        and not is_of_another_kind(asked.kind, words)
+    ]
 
 
 def has_subject(question: str) -> bool:
@@ -97,7 +136,16 @@ def _newest_first(one: Found) -> int:
 
 
 def _is_of_another(question: str, fact: str) -> bool:
-    """Whether the question is about "my birthday", and the fact only about somebody else's."""
+    """Whether the question is about "my birthday" or "am I …?", and the fact only about somebody else."""
+    if _SAID["asks_of_myself"].match(question) and _SAID["of_another"].match(fact):
+        return True
+    if (of := re.search(r"\b(\w+)'s (\w+)", with_plain_apostrophe(question))) and of[
+        1
+    ].casefold() not in _ASKS_IS:
+        # "Who is Tom's manager?" is not answered by "Tom is Priya's manager".
+        owners = re.findall(rf"\b(\w+)'s {re.escape(of[2])}\b", with_plain_apostrophe(fact), re.IGNORECASE)
+        if owners and not any(same_word(of[1].casefold(), owner.casefold()) for owner in owners):
+            return True
     owned = re.search(r"\bmy (?:own )?([a-z]+)\b(?!')", question, re.IGNORECASE)
     if owned is None or re.search(rf"\b(?:my|our)(?: \w+)? {owned[1]}|^{owned[1]}", fact, re.IGNORECASE):
         return (
@@ -111,17 +159,22 @@ def search_words(question: str) -> str:
     known = set(_words(question.casefold()))
     # Recalling knows words for liking by itself.
     telling = [word for word in read_question(question).telling if word not in COMMON]
-    extra = [word for told in telling for word in _alike(told) if word not in known]
+    extra = [word for told in telling for word in (*_alike(told), *things_of(told)) if word not in known]
     return " ".join((question, *dict.fromkeys(extra)))
 
 
 def shares_subject(one: str, other: str) -> float:
     """The part of the telling words of the shorter text that the other one has too."""
-    first, second = read_question(one).telling, read_question(other).telling
+    first, second = ([*map(_liked, read_question(text).telling)] for text in (one, other))
     shorter, longer = sorted((first, second), key=len)
     if not shorter:
         return 0.0
     return sum(any(same_word(a, b) for b in longer) for a in shorter) / len(shorter)
+
+
+def _liked(word: str) -> str:
+    """ "Dislike" as "like": both are about the same thing."""
+    return "like" if same_word(word, "dislike") else word
 
 
 def _score(asked: Question, text: str) -> int:
@@ -135,16 +188,18 @@ def _score(asked: Question, text: str) -> int:
     # One more word than the fact has may be a mere detail of a long question, but never a number.
     is_detail = len(asked.telling) >= _MANY and len(missing) == 1 and not missing[0][0].isdigit()
     # An age is a number: where somebody lives does not answer how old they are.
-    if not present or (missing and not is_detail) or (asked.kind == "age" and not has_form):
+    if not present or (missing and not is_detail) or (asked.kind in _BY_FORM_ALONE and not has_form):
         return 0
     return 1 + has_form
 
 
-def lines_that_answer(question: str, lines: Iterable[Found], head: str = "") -> list[Found]:
+def lines_that_answer(
+    question: str, lines: Iterable[Found], head: str = "", *, spare: int = 0
+) -> list[Found]:
     """The lines of files with all telling words of a question, in the line or in its place.
 
     ``head``: the first line of a table, whose words belong to each of its lines. At least one telling word
-    must be in the line itself.
+    must be in the line itself. ``spare``: so many words may be missing beside two that are there.
     """
     asked = read_question(question)
     kind = _table().kinds[asked.kind]
@@ -156,10 +211,30 @@ def lines_that_answer(question: str, lines: Iterable[Found], head: str = "") -> 
         rest = [word for word in asked.telling if word not in in_line and not _is_in(word, around)]
         has_form = kind.line_form.search(f"{head} {line.text}" if head else line.text) is not None
         implied = _table().deeds | (kind.implied if has_form else frozenset[str]())
-        if in_line and implied.issuperset(rest) and (has_form or not kind.needs_form):
+        rest = [word for word in rest if word not in implied]
+        may_miss = spare if len(asked.telling) - len(rest) > 1 and not any(w.isdigit() for w in rest) else 0
+        if in_line and len(rest) <= may_miss and (has_form or not kind.needs_form):
             scored.append((len(in_line), line))
     best = max((score for score, _ in scored), default=0)
     return [line for score, line in scored if score == best]
+
+
+def lines_about(question: str, lines: Iterable[Found]) -> list[Found]:
+    """The lines about the subject of "what breed is Oskar?", where no line has the word "breed"."""
+    asked, lines = read_question(question), list(lines)
+    kind = re.match(_ATTRIBUTE, with_plain_apostrophe(question).strip().casefold())
+    rest = [word for word in asked.telling if kind is None or word != kind[1]]
+    if kind is None or kind[1] not in asked.telling or not rest or _table().kinds[asked.kind].needs_form:
+        return []
+    if read_asked_kind(question):
+        # "What food do I like?" names no subject: a line with "love" is about anything.
+        return []
+    return [one for one in lines if all(_is_in(w, frozenset(_words(one.text.casefold()))) for w in rest)]
+
+
+def alike_words(word: str) -> Sequence[str]:
+    """Other words for the same thing."""
+    return [other for other in _alike(word) if other != word]
 
 
 def _kind_of(said: str) -> str:
@@ -167,7 +242,7 @@ def _kind_of(said: str) -> str:
 
 
 def _is_in(word: str, words: frozenset[str]) -> bool:
-    return word in words or any(same_word(word, other) for other in words)
+    return word in words or bool(things_of(word) & words) or any(same_word(word, other) for other in words)
 
 
 def same_word(one: str, other: str) -> bool:
@@ -179,13 +254,25 @@ def same_word(one: str, other: str) -> bool:
         return True
     if any(character.isdigit() for character in one + other):
         return False
-    if _table().groups.get(one, _NONE) & _table().groups.get(other, _NONE):
+    if _groups(one) & _groups(other):
         return True
     first, second = stem(one), stem(other)
     shorter, longer = sorted((first, second), key=len)
     if len(shorter) >= _SHORTEST_PREFIX and longer.startswith(shorter):
         return True
-    return len(shorter) >= _SHORTEST_MISSPELT and _differ_by_one(first, second)
+    if len(shorter) >= _SHORTEST_MISSPELT:
+        return _differ_by_one(first, second)
+    return min(len(one), len(other)) >= _SHORTEST_UNDOUBLED and _undoubled(one) == _undoubled(other)
+
+
+def _groups(word: str) -> frozenset[int]:
+    """The groups of a word, or of its singular: "my mothers birthday"."""
+    return _table().groups.get(word) or _table().groups.get(word.removesuffix("s"), _NONE)
+
+
+def _undoubled(word: str) -> str:
+    """A word with each letter once where it stands twice: "fery" and "ferry" are typed for the same."""
+    return re.sub(r"(.)\1", r"\1", word)
 
 
 def _differ_by_one(one: str, other: str) -> bool:
@@ -199,7 +286,9 @@ def _differ_by_one(one: str, other: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    return [word.removesuffix("'s").strip("'-") for word in _WORD.findall(with_plain_apostrophe(text))]
+    # "Don't like" is "dislike", in a question and in a fact.
+    text = _SAID["not_liked"].sub(r"\g<who> dislike", with_plain_apostrophe(text))
+    return [word.removesuffix("'s").strip("'-") for word in _WORD.findall(text)]
 
 
 _NONE = frozenset[int]()

@@ -24,6 +24,25 @@ NOT_UNDERSTOOD = (
     "words. Say “help” to see which; a real model understands more (`sestet setup` finds one, "
     "`agent.provider` names it)."
 )
+NOT_DONE_EXACTLY = (
+    "I did not understand what to do exactly, so I did nothing. Say “help” to see what I can do; a real "
+    "model understands more (`sestet setup` finds one)."
+)
+SORRY = (
+    "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
+    "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
+)
+NOT_KEPT = "All right: I do not remember it. Like each message, it stays in the journal of this conversation."
+NOT_DONE = "All right: I did nothing. I change, run or send something only when you ask for it."
+OUTSIDE = "I cannot look there: I only read files inside of this folder, and nothing outside of it."
+TYPE_SECRETS = (
+    "Nothing was stored: a secret belongs in the vault, and only you may type its value. Say “store a secret "
+    "called github-token”, or run `sestet secrets set NAME`; both ask you for the value, unseen by any model."
+)
+WHAT_TO_KEEP = (
+    "I cannot tell what to keep. Say it in one message, as in “remember that the code is on the desk”."
+)
+WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
 _NOTHING_OF_YOURS = "I have nothing on record about that. You can tell me now."
 #: Asks for a fact about the person, and not for advice.
 _PERSONAL = re.compile(
@@ -34,6 +53,18 @@ _PERSONAL = re.compile(
 _NOTHING = (
     "I have no answer to that: nothing is on record about it. You can tell me now; general knowledge takes a "
     "real model (`sestet setup` finds one)."
+)
+#: Asks about the assistant and not about the person: no fact and no file answers that.
+_ABOUT_ME = re.compile(
+    r"(?!.*\b(?:i|my|mine|we|our|us)\b)(?!.*\b(?:know|say|have|find|see) about\b)"
+    r".*\b(?:you|your|yourself|sestet)\b"
+    r"|(?:(?:why|how|when|where|what|who) )?(?:are|were|do|did|can|could|will|would|should|have) you\b"
+    r"(?! (?:still )?(?:know|remember|have|recall|see|saw|seen|find|found|got)\b)",
+    re.IGNORECASE,
+)
+_NOTHING_OF_ME = (
+    "I have no good answer to that: I am the small model built into Sestet, and I recognise requests by "
+    f"their words. {_HINT} A real model understands more (`sestet setup` finds one)."
 )
 
 
@@ -68,11 +99,6 @@ class Abilities(NamedTuple):
         spec = next((spec for spec in self.specs if spec.name == agent), None)
         return spec is not None and any("plan" in keyword.split() for keyword in spec.keywords)
 
-    def of(self, agent: str) -> str:
-        """A few examples of a specialist's work, on one line."""
-        shown = [f"“{_example(tool)}”" for tool in _various(self.tools[agent]) if tool.examples]
-        return f"You can say, for example: {', '.join(shown)}." if shown else ""
-
 
 class Conversation(NamedTuple):
     """One reply in a conversation: the abilities at hand, and the earlier replies."""
@@ -87,22 +113,23 @@ class Conversation(NamedTuple):
 
     def not_understood(self, agent: str, text: str) -> str:
         """A specialist's answer when no tool fits the request."""
-        deed = deed_of(text, self.abilities.tools[agent])
-        why = (
-            f"No tool of the {agent} here can {deed} anything."
-            if deed
-            else f"I could not tell what exactly the {agent} should do."
-        )
-        return f"{why} {self.abilities.of(agent)}".strip()
+        # Another specialist may change things so: then it was not understood who should do it.
+        others = [tool for tools in self.abilities.tools.values() for tool in tools if tool.effect == "local"]
+        if deed := deed_of(text, (*self.abilities.tools[agent], *others)):
+            # Examples of other work would not help: the request was understood.
+            return f"No tool of the {agent} here can {deed} anything. {_HINT}"
+        return NOT_DONE_EXACTLY
 
     def not_here(self, agent: str, ability: str) -> str:
-        return f"No tool of the {agent} here can do that (“{ability}”). {self.abilities.of(agent)}".strip()
+        return f"No tool of the {agent} here can do that (“{ability}”). {_HINT}"
 
     def only_thinking(self) -> str:
         return f"This takes a real model: there is no tool for it, only thinking. {WHAT_I_AM}"
 
     def without_tools(self, agent: str) -> str:
-        return f"That is work for the {agent}, who has no tools here, so I cannot do it."
+        spec = next((spec for spec in self.abilities.specs if spec.name == agent), None)
+        work = f" ({spec.description[:1].lower()}{spec.description[1:]})" if spec else ""
+        return f"I cannot do that: it is work for the {agent}{work}, and the {agent} has no tools here yet."
 
 
 def nothing_on_record(question: str) -> str:
@@ -110,6 +137,8 @@ def nothing_on_record(question: str) -> str:
     if asks_who_i_am(question):
         return "I have nothing on record about who you are. You can tell me now, as in “my name is Ada”."
     question = re.sub(r"^(?:tell me|show me|give me)\s+(?:about\s+)?", "", question, flags=re.IGNORECASE)
+    if _ABOUT_ME.match(question):
+        return _NOTHING_OF_ME
     return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
 
 
@@ -124,4 +153,8 @@ def _say_for_example(lines: Sequence[str]) -> str:
 
 
 def _example(tool: Tool) -> str:
-    return tool.examples[0].replace("{", "<").replace("}", ">") if tool.examples else tool.name
+    """How a person says it: ``{start_node}`` of a pattern becomes ``<start node>``."""
+    if not tool.examples:
+        return tool.name
+    told = re.sub(r"\{(\w+)\}", lambda slot: f"<{slot[1].replace('_', ' ')}>", tool.examples[0])
+    return re.sub(r"\bi\b", "I", told)

@@ -123,7 +123,7 @@ def answered_question(question: str, value: str) -> str:
     found = _SAID["asked"].fullmatch(question.strip(" ?.!"))
     if found is None:
         return ""
-    value = _SAID["pronoun_is"].sub("", _last_sentence(value)).strip()
+    value = _SAID["pronoun_is"].sub("", re.sub(r"^its\b", "it's", _last_sentence(value))).strip()
     verb = found["verb"].strip().replace("'s", "is")
     return f"{found['subject'].strip()} {verb} {value}"
 
@@ -133,8 +133,12 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
     found = _SAID["pronoun"].match(sentence)
     scored = [(shares_subject(about, fact.text), fact) for fact in facts]
     best, fact = max(scored, key=lambda pair: pair[0], default=(0.0, Found("")))
-    if best < _SAME_SUBJECT or found is None or re.search(r"\b(?:called|named)\b", fact.text):
+    if best < _SAME_SUBJECT or found is None:
         return None
+    if re.search(r"\b(?:called|named)\b", fact.text):
+        # "My wife is called Lena", "her name is Lina"
+        is_name = (found["owned"] or "").casefold() == "name"
+        return (fact, _with_new_value(fact.text, found["rest"].strip())) if is_name else None
     for kind in _VALUES:
         if len(kind.findall(found["rest"])) == 1 == len(kind.findall(fact.text)):
             return fact, kind.sub(kind.findall(found["rest"])[0], fact.text)

@@ -142,7 +142,8 @@ def _day_named(name: str, today: date) -> date | None:
         return today + timedelta(days=_NEAR[name])
     if found := _SAID["in"].fullmatch(name):
         number = int(found["number"]) if found["number"].isdecimal() else _SMALL[found["number"]]
-        return today + timedelta(days=number * (7 if found["unit"].startswith("week") else 1))
+        days = number * (7 if found["unit"].startswith("week") else 1)
+        return today + timedelta(days=-days if name.endswith(" ago") else days)
     if name in _WEEKDAYS:
         return today + timedelta(days=(_WEEKDAYS.index(name) - today.weekday() - 1) % 7 + 1)
     if name in _FEASTS:

@@ -3,8 +3,12 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from sestet.core.message import ToolCall
+from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import read_question
+from sestet.models.offline.command_work import is_script, next_command_step
+from sestet.models.offline.conversation import WHAT_IS_MEANT, WHAT_TO_KEEP
 from sestet.models.offline.file_work import (
     ORDINALS,
     READ_ABOUT,
@@ -15,27 +19,32 @@ from sestet.models.offline.file_work import (
     searched_text,
     subject_of_file,
 )
-from sestet.models.offline.matching import find_tool
+from sestet.models.offline.matching import ToolMatch, find_tool
+from sestet.models.offline.memory_work import is_correction
 from sestet.models.offline.naming import files_named
-from sestet.models.offline.parameters import PATH
-from sestet.models.offline.references import Delegated, Exchange, Reference, substituted
+from sestet.models.offline.parameters import FILE, PATH
+from sestet.models.offline.references import Delegated, Exchange, Reference, naming, substituted
 from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.statements import is_request, is_statement
 from sestet.models.offline.tasks import Request, Task, ask
-from sestet.models.offline.words import is_question, trim_request, without_article
-from sestet.models.offline.work import paths_of
+from sestet.models.offline.words import clauses_of, is_question, trim_request, without_article
+from sestet.models.offline.work import Work, paths_of
 
 _FORGOTTEN_FOR_GOOD = (
     "I cannot undo that: what is forgotten is gone for good. Tell me again, and I remember it."
 )
-_STAYS_CHANGED = "I cannot undo that: only changes that I make to files without a command can be undone."
+_CORRECTED = (
+    "I cannot undo a correction. Tell me what is true, as in “my dog is called Rex, not Max”, and I remember "
+    "that instead."
+)
+_STAYS_CHANGED = (
+    "I cannot undo that: only changes that I make to files without a command can be undone. “Undo the last "
+    "change” takes back the last of these."
+)
 _NOTHING_TO_UNDO = (
-    "There is nothing to undo: my last answer changed nothing. To remove a fact, say “forget that …”."
+    "There is nothing to undo: nothing was changed here. To remove a fact, say “forget that …”."
 )
-_WHAT_TO_KEEP = (
-    "I cannot tell what to keep. Say it in one message, as in “remember that the code is on the desk”."
-)
-_WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
+_WHICH_FILE = "I cannot tell which file you mean, so nothing was added. Say the name of the file."
 
 
 class Earlier:
@@ -59,8 +68,14 @@ class Earlier:
             "read it": self._read_again,
             "in it": self._search_in_it,
             "which": self._read_which,
+            "pick": self._pick,
             "meant": self._meant,
             "also": self._also,
+            "and asks": self._ask_otherwise,
+            "with it": self._with_it,
+            "count it": self._with_it,
+            "left": self._left,
+            "add line": self._add_line,
             "forget it": self._forget,
             "keep it": self._keep,
             "undo": self._undo,
@@ -118,24 +133,99 @@ class Earlier:
             # A file that is read is found twice: in a folder or by a search, and by reading it.
             last = done.found[-1].name
             return last if [one.name for one in done.found].count(last) > 1 else ""
-        return names[-1] if self._argument(Request("operator", done.request), "path") in names else ""
+        path = self._argument(Request("operator", done.request), "path")
+        # The end of a name with spaces may have been taken for all of it.
+        return names[-1] if path and names[-1].endswith(path) else ""
 
     def _shown_files(self) -> list[str]:
         """The files that the last answer about files has listed, if it has read none of them."""
-        work = [done for at in range(len(self._past)) for done in self._work(at) if done.found]
+        work: list[Delegated] = []
+        for at in range(len(self._past) - 1, -1, -1):
+            requests = (request for task in self._tasks_of(at) for request in task.requests)
+            work = [done for done in self._work(at) if done.found]
+            if work or any(map(self._change_of, requests)):
+                break
         if not work or self._file_of(work[-1]):
             return []
         names = paths_of(work[-1].found)
         return files_named(subject_of_file(work[-1].request), names) or names
 
+    def _last_file(self) -> str:
+        """The file that was read, written, moved or copied last; empty: the last work was about none."""
+        for at in range(len(self._past) - 1, -1, -1):
+            if read := [path for done in self._work(at) if (path := self._file_of(done))]:
+                return read[-1]
+            for task in reversed(self._tasks_of(at)):
+                for request in task.requests:
+                    # A part of the same message has no answer yet.
+                    named = "" if self._past[at].answer else self._argument(request, "path")
+                    if path := self._file_changed_by(request) or named:
+                        return path
+        return ""
+
+    def _file_changed_by(self, request: Request) -> str:
+        """The file that a request writes, moves or copies, as it is named afterwards."""
+        given = self._change_of(request)
+        path, destination = (str(given.get(name, "")) for name in ("path", "destination"))
+        if destination and not re.search(FILE, destination) and re.search(FILE, path):
+            # A directory keeps the name of what is moved into it.
+            return f"{destination.rstrip('/')}/{path.rpartition('/')[2]}"
+        return destination or path
+
+    def _change_of(self, request: Request) -> Mapping[str, JsonValue]:
+        """The arguments of the call with which a request changes a file; empty: it changes none."""
+        tools = {tool.name: tool for tool in self._tools.get(request.agent, ())}
+        step = next_command_step(Work(request.text, (), tools))
+        if isinstance(step, ToolCall) and tools[step.name].effect == "local" and "path" in step.arguments:
+            return step.arguments
+        match = find_tool(request.text, list(tools.values()))
+        is_change = match is not None and match.tool.effect == "local" and "path" in match.arguments
+        return match.arguments if match is not None and is_change else {}
+
+    def _with_it(self, what: str) -> str | Task:
+        """ "Copy it to b.txt": with the name of the file that was read or changed last."""
+        task = next((task for task in self._tasks() if task.requests), None)
+        of_files = task is not None and task.requests[-1].agent == "operator"
+        if re.match(r"(?:run|execute|call)\b", what, re.IGNORECASE):
+            return self._run_again()
+        if of_files and (path := self._last_file()):
+            return naming(what, path)
+        is_forgetting = re.match(r"(?:delete|remove|erase)\b", what, re.IGNORECASE)
+        return self._forget("") if is_forgetting else Task("", answer=WHAT_IS_MEANT)
+
+    def _left(self, _: str) -> str | None:
+        requests = next(self._tasks()).requests
+        return "list the files" if requests and requests[-1].agent == "operator" else None
+
+    def _add_line(self, text: str) -> str | Task:
+        path = self._last_file()
+        return f'append "{text}" to {path}' if path else Task("", answer=_WHICH_FILE)
+
+    def _run_again(self) -> str | Task:
+        """ "Run it": the script that was written or read last, or the last command."""
+        for request in self._of_operator():
+            path = self._file_changed_by(Request("operator", request)) or self._argument(
+                Request("operator", request), "path"
+            )
+            if is_script(path):
+                return f"run {path}"
+            if re.match(r"(?:run|execute)\b", trim_request(request), re.IGNORECASE):
+                return request
+        return Task("", answer=WHAT_IS_MEANT)
+
     def _read_again(self, _: str) -> Task:
-        if (read := self._files_read()) and not self._shown_files():
-            return _reading(read[-1])
+        if not self._shown_files() and (path := self._last_file()):
+            return _reading(path)
         for request in self._of_operator():
             if (text := self._searched(request)) and not searched_text(request):
                 return ask("operator", request, READ_WHICH.format(which="first", text=text))
             return ask("operator", request)
-        return Task("", answer=self._past[-1].answer or _WHAT_IS_MEANT)
+        return Task("", answer=self._past[-1].answer or WHAT_IS_MEANT)
+
+    def _pick(self, what: str) -> Task | None:
+        """ "The 2026 one" of the files that were listed, if these words fit one of them alone."""
+        named = files_named(re.sub(r"^one\b", "", what), self._shown_files())
+        return _reading(named[0]) if len(named) == 1 else None
 
     def _meant(self, what: str) -> Task | str | None:
         """ "I meant 4": another file than the one that was read, or asked for."""
@@ -180,7 +270,7 @@ class Earlier:
             return _reading(shown[place])
         if read:
             return ask("operator", which, READ_LIKE.format(path=read[-1], which=which))
-        return Task(which, answer=_WHAT_IS_MEANT)
+        return Task(which, answer=WHAT_IS_MEANT)
 
     def _forget(self, _: str) -> Task:
         """The last fact that was told, or that the last question was about."""
@@ -191,34 +281,64 @@ class Earlier:
                 if task.is_lookup or self._argument(request, "query"):
                     subject = trim_request(task.text)
                     return ask("chronicler", subject, f"forget what you know about {subject}")
-        return Task("", answer=_WHAT_IS_MEANT)
+        return Task("", answer=WHAT_IS_MEANT)
 
     def _keep(self, _: str) -> Task | str:
         said = self._past[-1].asked
-        return f"remember that {said}" if is_statement(said) else Task("", answer=_WHAT_TO_KEEP)
+        return f"remember that {said}" if is_statement(said) else Task("", answer=WHAT_TO_KEEP)
 
-    def _undo(self, _: str) -> Task:
-        """Only the very last message is undone: what changed before it may rest on something else by now."""
-        task = next(self._tasks())
-        request = task.requests[0] if task.requests else Request("", "")
-        match = find_tool(request.text, self._tools.get(request.agent, ()))
-        if match is not None and (fact := self._argument(request, "fact")):
-            return ask("chronicler", fact, f"forget that {fact}")
-        if match is not None and match.tool.effect == "local":
-            return self._undo_files(match.tool)
-        if request.text.startswith("forget ") or (match is not None and match.tool.effect != "none"):
-            return Task("", answer=_FORGOTTEN_FOR_GOOD)
-        return Task("", answer=_NOTHING_TO_UNDO)
+    def _undo(self, what: str) -> Task:
+        """The last message that changed something is undone; looking at things in between changes nothing."""
+        for task in self._tasks():
+            request = task.requests[0] if task.requests else Request("", "")
+            if is_correction(request.text):
+                return Task("", answer=_CORRECTED)
+            match = find_tool(request.text, self._tools.get(request.agent, ()))
+            if match is not None and (fact := self._argument(request, "fact")):
+                return ask("chronicler", fact, f"forget that {fact}")
+            if what and match is not None and match.tool.name.startswith("exec_"):
+                # "The last change" is one of a file.
+                continue
+            if self._change_of(request) or (match is not None and match.tool.effect == "local"):
+                return self._undo_files(request, match)
+            if request.text.startswith("forget ") or (match is not None and match.tool.effect != "none"):
+                return Task("", answer=_FORGOTTEN_FOR_GOOD)
+        # The operator knows of changes that no message here plainly asked for.
+        return ask("operator", "undo that") if self._can_undo() else Task("", answer=_NOTHING_TO_UNDO)
 
-    def _undo_files(self, changed_by: Tool) -> Task:
-        can_undo = any(tool.name == "fs_undo" for tool in self._tools.get("operator", ()))
-        if can_undo and changed_by.name.startswith("fs_"):
+    def _can_undo(self) -> bool:
+        return any(tool.name == "fs_undo" for tool in self._tools.get("operator", ()))
+
+    def _undo_files(self, request: Request, changed_by: ToolMatch | None) -> Task:
+        is_command = changed_by is not None and not changed_by.tool.name.startswith("fs_")
+        if self._can_undo() and (self._change_of(request) or not is_command):
             return ask("operator", "undo that")
         return Task("", answer=_STAYS_CHANGED)
+
+    def _asked_of_file(self, task: Task, what: str) -> str:
+        """ "Who does the frontend in team.txt?", "and the backend?": the same question of the same file."""
+        path = next(iter(re.findall(FILE, task.text)), "")
+        words = [word for word in read_question(task.text).telling if word not in path.casefold()]
+        asked = trim_request(task.text)
+        reads = re.match(r"what (?:is in|does \S+ say)|(?:read|open|show|cat)\b", asked, re.IGNORECASE)
+        if not path or not words or reads or not is_question(task.text):
+            return ""
+        return f"{substituted(asked, what, words)}?"
 
     def _same_for(self, what: str) -> str | Task:
         asked = self._past[-1].asked
         return self._and(what) or substituted(trim_request(asked), what, read_question(asked).telling)
+
+    def _ask_otherwise(self, word: str) -> str | None:
+        """The last question with another question word: "where is the party?", "and when?"."""
+        questions = (trim_request(one.asked) for one in reversed(self._past) if is_question(one.asked))
+        last = next((asked for asked in questions if len(asked.split()) > 2), "")
+        word = "who" if word.casefold().startswith("who") else word
+        *_, last = (clause.text for clause in clauses_of(last))
+        asked = re.sub(
+            r"^(?:when|where|who|what|which|how \w+)\b", word, trim_request(last), flags=re.IGNORECASE
+        )
+        return f"{asked}?" if asked != last and len(asked.split()) > 2 else None
 
     def _day(self, what: str) -> str | None:
         last = self._past[-1].asked
@@ -227,14 +347,17 @@ class Earlier:
 
     def _and(self, what: str) -> str | Task | None:
         """ "And waffles?" asks the last question of something else; "and b.txt" reads another file."""
-        if self._direct_answer(what) or is_request(what):
+        if self._direct_answer(what) or (is_request(what) and not re.fullmatch(PATH, what)):
             return None
         task = next(self._tasks())
         if not task.requests:
             return None
         request = task.requests[0]
         if request.agent == "operator" and re.fullmatch(PATH, what):
-            return f"read {what}"
+            path = self._argument(request, "path")
+            return request.text.replace(path, what) if path and path in request.text else f"read {what}"
+        if substitute := self._asked_of_file(task, what):
+            return substitute
         if any(map(self._file_of, self._work(len(self._past) - 1))):
             return ask("operator", what, READ_LIKE.format(path=self._files_read()[-1], which=what))
         match = (
@@ -247,6 +370,9 @@ class Earlier:
             return request.text.replace(values[0], what)
         if not task.is_lookup and not is_question(task.text):
             return None
+        if len(read_question(what).telling) > 1 and not any(map(str.isdigit, what)):
+            # "And the fee if I am late?" says enough by itself.
+            return f"{what}?"
         return f"{substituted(trim_request(task.text), what, read_question(task.text).telling)}?"
 
 

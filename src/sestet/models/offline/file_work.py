@@ -1,15 +1,13 @@
 """The operator's work with files: inexact names, descriptions, and questions that a line answers."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from sestet.core.message import Found, ToolCall
-from sestet.core.words import stem
-from sestet.models.offline.answering import lines_that_answer, read_question, shortened_words
-from sestet.models.offline.conversation import NOT_UNDERSTOOD, nothing_on_record
-from sestet.models.offline.naming import files_named, numbered, siblings
+from sestet.core.message import ToolCall
+from sestet.models.offline.listing import names_of, several, unlisted
+from sestet.models.offline.naming import files_named, most_alike, numbered, siblings
 from sestet.models.offline.parameters import FILE, QUOTED
-from sestet.models.offline.words import asks, trim_request, without_article
+from sestet.models.offline.words import trim_request, without_article
 from sestet.models.offline.work import Flow, Next, Work, call, form, paths_of
 
 #: How the orchestrator words requests that take more than one call.
@@ -17,15 +15,14 @@ READ_ABOUT = "read the file about {name}"
 READ_WHICH = "read the {which} file that mentions {text}"
 READ_OTHER = "read the other file that mentions {text}, not the one about {name}"
 READ_LIKE = "read the file like {path}, but {which}"
-ANSWER = "look in the files for an answer: {question}"
+SEARCH_FOLDER = "search {path} for {text}, or here for all of it"
+ONLY_A_PART = (
+    "I understood only a part of that, so nothing was changed. Say it with one request for each file, as in "
+    "“copy a.txt to b.txt”."
+)
+#: Tools that change a file in its place.
+CHANGES = ("fs_edit", "fs_move", "fs_copy", "fs_delete")
 ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "next": 1, "last": -1}
-_MOST_FOLDERS = 24
-_MOST_WORDS = 5
-_MOST_LINES = 5
-_MOST_TABLES = 2
-_SHORTEST_STEM = 3
-#: Folders of tools, whose files nobody means.
-_NOT_ONES_OWN = re.compile(r"(?:^|/)(?:\.|node_modules|__pycache__|venv)")
 _READS = re.compile(
     r"(?:please\s+)?(?:read|open|show|display|print|view|cat|see|what\s+is\s+in|what\s+does)(?:\s+me|\s+us)?(?:\s+out)?(?:\s+the|\s+my)?(?:\s+file|\s+document|\s+contents?\s+of(?:\s+the)?)?\s+(?P<name>\S.*)",
     re.IGNORECASE,
@@ -51,6 +48,34 @@ def subject_of_file(request: str) -> str:
 def is_reading(request: str) -> bool:
     """Whether a request in the orchestrator's words reads a file that must be found first."""
     return any(form(text).fullmatch(request) for text in (READ_ABOUT, READ_WHICH, READ_OTHER, READ_LIKE))
+
+
+def leaves_out_file(calls: Sequence[ToolCall], work: Work) -> bool:
+    """Whether calls that change files leave out a file of the request: half of it must not be done."""
+    changes = [call for call in calls if call.name in (*CHANGES, "fs_write", "fs_append", "fs_mkdir")]
+    if not changes:
+        return False
+    places = [str(call.arguments.get(name, "")) for call in changes for name in ("path", "destination")]
+    # A text in quotes with more behind it: 'write "tea" to a.txt and to b.txt'.
+    texts = [str(call.arguments.get("text", "")) for call in changes]
+    if any(len(re.findall(FILE, place)) > 1 for place in places) or any(
+        (quoted := re.match(QUOTED, text)) and re.search(FILE, text[quoted.end() :]) for text in texts
+    ):
+        return True
+    given = " ".join(str(value) for call in calls for value in call.arguments.values()).casefold()
+    named = re.findall(FILE, re.sub(QUOTED, " ", work.request))
+    return any(file.casefold().removeprefix("./") not in given for file in named)
+
+
+def with_folder(made: ToolCall, request: str) -> ToolCall:
+    """ "Move a.md into docs" means the folder, also if it is not there yet."""
+    place = str(made.arguments.get("destination", ""))
+    path = str(made.arguments.get("path", ""))
+    says_into = re.search(rf"\binto\s+(?:the\s+)?{re.escape(place)}(?:\s+(?:folder|directory))?\s*$", request)
+    if not place or not says_into or re.search(FILE, place) or not re.search(FILE, path):
+        return made
+    inside = f"{place.rstrip('/')}/{path.rpartition('/')[2]}"
+    return ToolCall(made.name, {**made.arguments, "destination": inside})
 
 
 # Names
@@ -80,29 +105,62 @@ def after_reading(work: Work) -> Next:
     return call("fs_search", text=name) if re.search(FILE, name) else after_listing(work)
 
 
+def after_changing(work: Work) -> Next:
+    """A file to change that is not there may be in another folder: say where, and change nothing unasked."""
+    if work.together > 1:
+        # Each of several files has its own result.
+        return None
+    path = str(work.steps[0].call.arguments.get("path", ""))
+    changed = work.steps[0].result
+    # A call that the person denied has words for the person.
+    if (
+        not changed.failed
+        or changed.for_person
+        or "fs_search" not in work.tools
+        or not re.fullmatch(FILE, path)
+    ):
+        return None
+    if len(work.steps) == 1:
+        return call("fs_search", text=path.rpartition("/")[2])
+    name = path.rpartition("/")[2].casefold()
+    there = [one for one in paths_of(work.last.result.found) if one.rpartition("/")[2].casefold() == name]
+    if not there or path in there:
+        return changed.text
+    return f"I cannot find {path} here, so nothing was changed. Say the whole path: {', '.join(there)}."
+
+
+def after_undoing(work: Work) -> Next:
+    result = work.last.result
+    return f"Nothing was undone: {result.text}." if result.failed and not result.for_person else None
+
+
 def after_listing(work: Work) -> Next:
     """A name without its ending may mean a file: "read ideas"."""
     failed = [step for step in work.made("fs_read") if step.result.failed]
     if not failed:
         return None
-    if listing := _unlisted(work):
+    if listing := unlisted(work):
         return listing
-    named = files_named(str(failed[0].call.arguments.get("path", "")), _names(work))
+    named = files_named(str(failed[0].call.arguments.get("path", "")), names_of(work))
     if len(named) == 1 and len(failed) == 1:
         return call("fs_read", path=named[0])
-    return _several(named) if len(named) > 1 else failed[0].result.for_person or failed[0].result.text
+    return several(named) if len(named) > 1 else failed[0].result.for_person or failed[0].result.text
 
 
 def after_searching(work: Work) -> Next:
     """What a search for a missing file found is read; else the first answer stands."""
+    if work.steps[0].call.name in CHANGES:
+        return after_changing(work)
     failed = [step for step in work.made("fs_read") if step.result.failed]
     if not failed:
-        return None
+        return _search_again(work)
     tried = {str(step.call.arguments.get("path", "")) for step in failed}
     wanted = str(work.last.call.arguments.get("text", "")).casefold()
     named = [
         path for path in paths_of(work.last.result.found) if path.rpartition("/")[2].casefold() == wanted
     ]
+    exact = [path for path in named if any(path.casefold().endswith(one.casefold()) for one in tried)]
+    named = exact if len(exact) == 1 else named
     if len(named) == 1 and named[0] not in tried:
         return call("fs_read", path=named[0])
     if len(named) > 1:
@@ -115,41 +173,31 @@ def after_searching(work: Work) -> Next:
     return failed[0].result.for_person or failed[0].result.text
 
 
+def _search_again(work: Work) -> Next:
+    """ "A plumber" is nowhere in the files, but "plumber" may be."""
+    text = str(work.last.call.arguments.get("text", ""))
+    bare = without_article(text)
+    if work.last.result.found or len(work.steps) > 1 or bare == text or re.search(QUOTED, work.request):
+        return None
+    return call("fs_search", **{**work.last.call.arguments, "text": bare})
+
+
 # Descriptions
-
-
-def _unlisted(work: Work) -> tuple[ToolCall, ...]:
-    """The calls that list the folders which are not listed yet; none when all names are known."""
-    listed = {str(step.call.arguments.get("path")) for step in work.made("fs_list")}
-    if not listed:
-        return (call("fs_list", path="."),)
-    found = (one.name for step in work.made("fs_list") for one in step.result.found)
-    folders = [name.rstrip("/") for name in found if name.endswith("/") and not _NOT_ONES_OWN.search(name)]
-    left = [name for name in folders if name not in listed]
-    return tuple(call("fs_list", path=name) for name in left[: max(0, _MOST_FOLDERS - len(listed))])
-
-
-def _names(work: Work) -> list[str]:
-    return paths_of([one for step in work.made("fs_list") for one in step.result.found])
-
-
-def _several(paths: Iterable[str]) -> str:
-    return "\n".join(("Several files fit; say which one to read:", *(f"- {path}" for path in paths)))
 
 
 def _read_about(work: Work, found: re.Match[str]) -> Next:
     if work.made("fs_read"):
         return None
-    if listing := _unlisted(work):
+    if listing := unlisted(work):
         return listing
-    if named := files_named(found["name"], _names(work)):
-        return call("fs_read", path=named[0]) if len(named) == 1 else _several(named)
+    if named := files_named(found["name"], names_of(work)):
+        return call("fs_read", path=named[0]) if len(named) == 1 else several(named)
     name = _without_kind(found["name"])
     searches = work.made("fs_search")
     if not searches:
         return call("fs_search", text=name)
     if paths := paths_of(work.last.result.found):
-        return call("fs_read", path=paths[0]) if len(paths) == 1 else _several(paths)
+        return call("fs_read", path=paths[0]) if len(paths) == 1 else several(paths)
     words = sorted(name.split(), key=len)
     if len(words) > 1 and len(searches) == 1:
         return call("fs_search", text=words[-1])
@@ -160,12 +208,12 @@ def _read_like(work: Work, found: re.Match[str]) -> Next:
     """Another file than the one that was read: the other one, the second one, the one for 5a."""
     if work.made("fs_read"):
         return None
-    if listing := _unlisted(work):
+    if listing := unlisted(work):
         return listing
-    path, which, names = found["path"], found["which"].casefold(), _names(work)
+    path, which, names = found["path"], found["which"].casefold(), names_of(work)
     others = [name for name in names if name != path]
     if which in ("other", "other one"):
-        named = siblings(path, names)
+        named = most_alike(path, siblings(path, names))
     elif (place := ORDINALS.get(which)) is not None:
         other = numbered(path, place + 1, names)
         beside = sorted((path, *siblings(path, names)))
@@ -174,7 +222,7 @@ def _read_like(work: Work, found: re.Match[str]) -> Next:
         named = files_named(which, others, path) or files_named(which, names, path)
     if not named:
         return f"There is no other file here that fits “{found['which']}”. Say “list the files” to see all."
-    return call("fs_read", path=named[0]) if len(named) == 1 else _several(named)
+    return call("fs_read", path=named[0]) if len(named) == 1 else several(named)
 
 
 def _read_which(work: Work, found: re.Match[str]) -> Next:
@@ -207,60 +255,6 @@ def _without_kind(name: str) -> str:
     )
 
 
-# Questions
-
-
-def _answer(work: Work, found: re.Match[str]) -> Next:
-    """The lines with the telling words of a question; for mere words, a file with this name."""
-    question = found["question"]
-    is_asked = "?" in question or asks(question)
-    nothing = nothing_on_record(question) if is_asked else NOT_UNDERSTOOD
-    if work.made("fs_read"):
-        return None
-    if not is_asked:
-        if listing := _unlisted(work):
-            return listing
-        if named := files_named(question, _names(work)):
-            return call("fs_read", path=named[0]) if len(named) == 1 else _several(named)
-    searches = work.made("fs_search")
-    if not searches:
-        words = [*map(_searched, read_question(question).telling)][:_MOST_WORDS]
-        return tuple(call("fs_search", text=word) for word in dict.fromkeys(words)) or nothing
-    lines = list(dict.fromkeys(one for step in searches for one in step.result.found if one.text))
-    if answers := lines_that_answer(question, lines):
-        return _shown(answers)
-    tables = _tables(work)
-    if tables and not any(step.call.arguments.get("text") == "," for step in searches):
-        return tuple(call("fs_search", text=",", path=path) for path in tables)
-    rows = [step.result.found for step in searches if step.call.arguments.get("text") == ","]
-    answers = [
-        one for table in rows if table for one in lines_that_answer(question, table[1:], table[0].text)
-    ]
-    heads = [table[0] for table in rows if table and any(one.name == table[0].name for one in answers)]
-    return _shown((*heads, *answers)) if answers else nothing
-
-
-def _tables(work: Work) -> list[str]:
-    """The tables with the most hits: the head of a table says what its columns are."""
-    found = [one.name for step in work.made("fs_search") for one in step.result.found]
-    tables = [path for path in dict.fromkeys(found) if path.casefold().endswith((".csv", ".tsv"))]
-    return sorted(tables, key=lambda path: -found.count(path))[:_MOST_TABLES]
-
-
-def _searched(word: str) -> str:
-    """The beginning of a word that every form of it has: days and months are often shortened."""
-    if word in shortened_words():
-        return word[:3]
-    short = stem(word)
-    return short if len(short) >= _SHORTEST_STEM else word
-
-
-def _shown(lines: Sequence[Found]) -> str:
-    shown = [f"- {one.name}: {one.text.strip()}" for one in lines[:_MOST_LINES]]
-    more = [f"… and {len(lines) - _MOST_LINES} more"] if len(lines) > _MOST_LINES else []
-    return "\n".join(("In your files:", *shown, *more))
-
-
 # Facts about files
 
 
@@ -286,12 +280,21 @@ def _is_there(work: Work, found: re.Match[str]) -> Next:
     is_exact = re.search(FILE, name) is not None
     if is_exact and not work.steps:
         return call("fs_search", text=name.rpartition("/")[2])
-    if not is_exact and (listing := _unlisted(work)):
+    if not is_exact and (listing := unlisted(work)):
         return listing
     wanted, paths = name.rpartition("/")[2].casefold(), paths_of(work.last.result.found)
     there = [path for path in paths if path.rpartition("/")[2].casefold() == wanted]
-    there = there if is_exact else files_named(name, _names(work))
+    there = there if is_exact else files_named(name, names_of(work))
     return f"Yes: {', '.join(there)}" if there else f"No, there is no file named “{name}” here."
+
+
+def _search_folder(work: Work, found: re.Match[str]) -> Next:
+    """ "Search for ERROR in logs": in this folder if it is there, else for all of the words."""
+    if not work.steps:
+        return call("fs_search", text=found["text"].strip("\"'`“”"), path=found["path"])
+    if work.last.result.failed and len(work.steps) == 1:
+        return call("fs_search", text=f"{found['text']} in {found['path']}")
+    return None
 
 
 #: Requests that take several calls: their words, the tools that they need, and the work.
@@ -300,7 +303,7 @@ FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
     (form(READ_WHICH), frozenset({"fs_search", "fs_read"}), _read_which),
     (form(READ_LIKE), frozenset({"fs_list", "fs_read"}), _read_like),
     (form(READ_ABOUT), frozenset({"fs_list", "fs_search", "fs_read"}), _read_about),
-    (form(ANSWER), frozenset({"fs_list", "fs_search", "fs_read"}), _answer),
+    (form(SEARCH_FOLDER), frozenset({"fs_search"}), _search_folder),
     (form("how big is the file {path}"), frozenset({"fs_list", "fs_search"}), _size_of),
     (form("is there a file named {path}"), frozenset({"fs_list", "fs_search"}), _is_there),
 )

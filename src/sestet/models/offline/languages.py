@@ -1,6 +1,7 @@
 """Recognises a message in another language than English, and answers it with one honest line."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -15,7 +16,7 @@ _ENGLISH = COMMON_WORDS | frozenset(
     """
     all any can come could door dove fare file files find forget get give hello help her his if list make
     men more my name no not note now over plus please read remember save search she show so some son sur
-    tell tempo text thank thanks then there they time today tomorrow want word write yes
+    hi im its hey ok tell tempo text thank thanks then there they time today tomorrow want word write yes
     """.split()  # noqa: SIM905
 )
 #: This share of the letters in another script decides.
@@ -34,9 +35,12 @@ class Language(NamedTuple):
     cannot: str
 
 
-def answer_in_language(text: str) -> str:
-    """An honest line in the language of a message; empty for English."""
-    language = _language(text)
+def answer_in_language(text: str, before: Sequence[str] = ()) -> str:
+    """An honest line in the language of a message; empty for English.
+
+    ``before``: the earlier messages. A person who has written in a language goes on with it.
+    """
+    language = _language(text) or (_goes_on(text, _language(before[-1])) if before else None)
     if language is None:
         return ""
     said = " ".join(text.casefold().split()).strip(" .!?¡¿\u3002\uff01\uff1f")
@@ -45,10 +49,17 @@ def answer_in_language(text: str) -> str:
     return language.hello if greets else language.cannot
 
 
+def _goes_on(text: str, language: "Language | None") -> "Language | None":
+    """The language of the message before, if this one has at least as many words of it as of English."""
+    words = _WORD.findall(_NOT_SAID.sub(" ", text).casefold())
+    of_it = sum(word in language.words or not word.isascii() for word in words) if language else 0
+    return language if of_it and of_it >= sum(word in _ENGLISH for word in words) else None
+
+
 def _language(text: str) -> Language | None:
     said = _NOT_SAID.sub(" ", text).casefold()
-    words = _WORD.findall(said)
-    letters = sum(map(len, words))
+    words = list(dict.fromkeys(_WORD.findall(said)))
+    letters = len("".join(_WORD.findall(said)))
     if not letters:
         return None
     best, most = None, 0

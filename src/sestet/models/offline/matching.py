@@ -8,9 +8,24 @@ from typing import NamedTuple
 
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
-from sestet.models.offline.arguments import Taken, statement, subject_matter, take_numbers, take_values
-from sestet.models.offline.parameters import FILE, NUMERIC, SLOT, Parameter, cues_of, parameters_of, spoken
-from sestet.models.offline.words import is_question, overlap, stems_of, trim_request, words_of
+from sestet.models.offline.arguments import (
+    Taken,
+    quoted,
+    statement,
+    subject_matter,
+    take_numbers,
+    take_values,
+)
+from sestet.models.offline.parameters import (
+    FILE,
+    NUMERIC,
+    SLOT,
+    Parameter,
+    cues_of,
+    parameters_of,
+    spoken,
+)
+from sestet.models.offline.words import COMMON, is_question, overlap, stems_of, trim_request, words_of
 
 #: Verbs that change something. A tool without the verb in its examples does not do it.
 _DEEDS = frozenset(
@@ -40,6 +55,19 @@ _LIKELY = 0.45
 _NEARLY = 0.7
 #: What an argument that was found by its form adds to the likeness.
 _FORM = 0.45
+#: Parts of a file, which no tool that changes a whole file is meant for.
+_PARTS = frozenset(
+    """
+    line lines row rows word words letter letters part parts half entry entries item items column columns
+    paragraph paragraphs sentence sentences section sections heading headings comment comments
+    """.split()  # noqa: SIM905
+)
+#: Words that name no file, whatever is done with it.
+_NO_FILES = frozenset(
+    {"everything", "yourself", "myself", "itself", "him", "her", "us", "anything", "something"}
+)
+#: Introduces a text that the request gives.
+_GIVEN = re.compile(r"\b(?:with|containing|contains|saying|says?|as|to|into)\b|:", re.IGNORECASE)
 #: How an example introduces a person's sentence.
 _INTRODUCED = re.compile(r"(\bthat|[:,])\s\{")
 #: The person tells something about themselves, without a wish.
@@ -77,15 +105,17 @@ def match_tool(text: str, tools: Iterable[Tool]) -> ToolMatch | None:
 
 def _matches(request: str, tools: Iterable[Tool], *, asked: bool) -> Iterator[ToolMatch]:
     is_long = len(request) > _LONGEST_REQUEST
+    stems = stems_of(request)
     for tool in tools:
         # "At most three of them" may occur anywhere in a request; no example has it.
         taken = Taken({}, request) if is_long else take_numbers(request, tool)
+        rest = stems_of(taken.rest) if taken.arguments else stems
         for example in tool.examples:
             if is_long and example.count("{") != 1:
                 continue
-            if (match := _match(request, tool, example)) and not (asked and _is_asked(match, example)):
+            if (match := _match(request, stems, tool, example)) and not (asked and _is_asked(match, example)):
                 yield match
-            if taken.arguments and (match := _match(taken.rest, tool, example)):
+            if taken.arguments and (match := _match(taken.rest, rest, tool, example)):
                 yield match._replace(
                     arguments={**taken.arguments, **match.arguments}, strength=match.strength + _FORESEEN
                 )
@@ -105,10 +135,23 @@ def guess_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
     for score, tool in sorted(scored, key=lambda pair: -pair[0]):
         if score < max(_LIKELY, _NEARLY * best):
             break
+        if score < best and not asks and not _begins_like(request, tool):
+            # The likeliest tool lacks its arguments, and this one does something else.
+            continue
         arguments = _fill(request, tool)
         if arguments is not None:
             return ToolMatch(tool, arguments, score)
     return _whole(request, tools, asks=asks)
+
+
+def names_file(match: ToolMatch, text: str) -> bool:
+    """Whether the path of a call is one: "show me everything" names no file, "add milk to my tea" neither."""
+    path = match.arguments.get("path")
+    if not isinstance(path, str):
+        return True
+    if "text" in match.arguments and match.tool.effect == "local" and path.isalpha():
+        return re.search(r"\bfile\b", text, re.IGNORECASE) is not None
+    return path.casefold() not in COMMON | _NO_FILES
 
 
 def _whole(request: str, tools: Sequence[Tool], *, asks: bool) -> ToolMatch | None:
@@ -121,18 +164,45 @@ def _whole(request: str, tools: Sequence[Tool], *, asks: bool) -> ToolMatch | No
     return None
 
 
-def _match(request: str, tool: Tool, example: str) -> ToolMatch | None:
-    literal = len(SLOT.sub("", trim_request(example)).replace(" ", ""))
-    parameters = parameters_of(tool)
-    if found := _pattern(tool, example).fullmatch(request):
+def _match(request: str, stems: frozenset[str], tool: Tool, example: str) -> ToolMatch | None:
+    """``stems``: those of the request."""
+    words = _words(example)
+    if words.may_fit(request) and (found := _pattern(tool, example).fullmatch(request)):
+        parameters = parameters_of(tool)
         given = {name: parameters[name].value(value) for name, value in found.groupdict().items()}
         given = given or _whole_request(request, tool)
         # Words that fill a slot count less than words of the example.
         swallowed = sum(map(len, found.groupdict().values()))
-        return ToolMatch(tool, given, literal - 0.001 * swallowed) if all(given.values()) else None
-    if not SLOT.search(example) and overlap(stems_of(request), stems_of(example)) >= _LIKE:
-        return ToolMatch(tool, _whole_request(request, tool), literal * 0.5)
+        return ToolMatch(tool, given, words.letters - 0.001 * swallowed) if all(given.values()) else None
+    if not words.has_slots and overlap(stems, words.stems) >= _LIKE:
+        return ToolMatch(tool, _whole_request(request, tool), words.letters * 0.5)
     return None
+
+
+class _Words(NamedTuple):
+    """The words of an example outside of its slots."""
+
+    lower: tuple[str, ...]
+    letters: int
+    has_slots: bool
+    stems: frozenset[str]
+
+    def may_fit(self, request: str) -> bool:
+        """Whether the pattern of the example is worth a try.
+
+        Compiling the patterns of all examples takes longer than the rest of a first turn. Beyond ASCII, only
+        the pattern knows which letters are alike.
+        """
+        said = request.lower()
+        return not request.isascii() or all(word in said for word in self.lower if word.isascii())
+
+
+@lru_cache(maxsize=2048)
+def _words(example: str) -> _Words:
+    literal = SLOT.sub(" ", trim_request(example))
+    letters = len(SLOT.sub("", trim_request(example)).replace(" ", ""))
+    has_slots = SLOT.search(example) is not None
+    return _Words(tuple(literal.lower().split()), letters, has_slots, stems_of(example))
 
 
 @lru_cache(maxsize=2048)
@@ -196,7 +266,7 @@ def _likeness(request: str, tool: Tool, weights: Mapping[str, float]) -> float:
 def deed_of(text: str, tools: Iterable[Tool]) -> str:
     """A verb of the request that changes something and that no tool's example has; empty: none."""
     known = {word for tool in tools for word in _spoken_words(" ".join(tool.examples))}
-    first = _spoken_words(trim_request(text))[:2]
+    first = _spoken_words(trim_request(text))[:1]
     return next((word for word in first if word in _DEEDS - known), "")
 
 
@@ -241,6 +311,12 @@ def _may_be(request: str, tool: Tool, *, asks: bool) -> bool:
     return named and not asks
 
 
+def _begins_like(request: str, tool: Tool) -> bool:
+    """Whether the first word of a request begins an example of the tool."""
+    first = _spoken_words(request)[:1]
+    return any(_spoken_words(trim_request(example))[:1] == first for example in tool.examples)
+
+
 def _fill(request: str, tool: Tool) -> dict[str, JsonValue] | None:
     """The arguments, by form, then from the remaining words; None when a required one is missing."""
     arguments, rest = take_values(request, tool)
@@ -248,6 +324,8 @@ def _fill(request: str, tool: Tool) -> dict[str, JsonValue] | None:
         return None
     parameters = parameters_of(tool)
     missing = [p for p in parameters.values() if p.required and p.name not in arguments]
+    if tool.effect == "local" and not _is_whole(request, rest, tool, missing):
+        return None
     if not missing:
         needed = all(SLOT.search(example) for example in tool.examples)
         return arguments if arguments or not needed else None
@@ -260,6 +338,15 @@ def _fill(request: str, tool: Tool) -> dict[str, JsonValue] | None:
     cues = cues_of(tool)
     text = statement(rest, cues) if _is_statement(parameter.name, tool) else subject_matter(rest, cues)
     return {**arguments, parameter.name: text} if text else None
+
+
+def _is_whole(request: str, rest: str, tool: Tool, missing: Sequence[Parameter]) -> bool:
+    """Whether a guessed change is all that is asked: "delete the last line of a.txt" is another wish."""
+    if missing:
+        # What is changed must be said plainly, as in an example.
+        is_target = any(parameter.name in tool.targets for parameter in missing)
+        return not is_target and bool(quoted(request) or _GIVEN.search(request))
+    return not any(word.text.casefold() in _PARTS for word in words_of(rest))
 
 
 def _takes_text(tool: Tool) -> bool:

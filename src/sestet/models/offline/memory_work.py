@@ -1,16 +1,20 @@
 """The work with memory and knowledge: only facts that answer are told, and changes reach the right fact."""
 
 import re
+from collections.abc import Sequence
 
 from sestet.core.message import Found, ToolCall
 from sestet.models.offline.answering import (
     answers_to,
     asks_name_or_age,
+    candidates_for,
     has_subject,
     is_about_person,
     search_words,
 )
+from sestet.models.offline.categories import read_asked_kind
 from sestet.models.offline.corrections import answered_question, corrected_fact, read_correction
+from sestet.models.offline.statements import is_statement
 from sestet.models.offline.words import trim_request
 from sestet.models.offline.work import Flow, Next, Work, call, form
 
@@ -24,11 +28,17 @@ _NOTHING_TO_CORRECT = (
     "I have nothing on record to correct with “{new}”. Say the whole sentence, as in “my dog is called Max”."
 )
 _NOT_ON_RECORD = "I have nothing on record about that. You can tell me now."
+_MAY_BE_MEANT = "Nothing on record says just that. What you told me, which may or may not be it:"
 #: Recalls all facts: other words for the same thing are found among them.
 _EVERYTHING = "me"
 _MOST_FACTS = 20
 _ALL_FACTS = 50
 _MOST_STEPS = 8
+
+
+def is_correction(request: str) -> bool:
+    """Whether a request asks to correct a fact."""
+    return any(form(words).match(request) for words in (CORRECT_ABOUT, CORRECT))
 
 
 def _recall_all(work: Work) -> ToolCall:
@@ -122,6 +132,7 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
     if not kept and len(work.steps) == 1:
         # Other words for the same things may find more.
         wider, is_for_all = search_words(question), is_about_person(question)
+        is_for_all = is_for_all or read_asked_kind(question) is not None
         if work.last.call.name == "memory_recall" and (wider != question or is_for_all):
             return _recall_all(work)
         if wider != question and not is_for_all:
@@ -129,13 +140,18 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
     if set(kept) == set(result.found):
         return None
     if not kept:
-        return nothing
+        maybe = candidates_for(question, result.found)
+        return _as_candidates(maybe) if maybe else nothing
     return "\n".join(
         (
             head,
             *(f"- {one.text} ({one.name})" if one.text not in one.name else f"- {one.text}" for one in kept),
         )
     )
+
+
+def _as_candidates(facts: Sequence[Found]) -> str:
+    return "\n".join((_MAY_BE_MEANT, *(f"- {fact.text}" for fact in facts)))
 
 
 def _correct(work: Work, found: re.Match[str]) -> Next:
@@ -161,7 +177,7 @@ def _correct(work: Work, found: re.Match[str]) -> Next:
         return call("memory_update", memory=fact.name, fact=words)
     if not _has_all(work):
         return _recall_all(work)
-    if correction.is_sentence and not correction.has_pronoun:
+    if correction.is_sentence and not correction.has_pronoun and is_statement(correction.new):
         return call("memory_remember", fact=correction.new)
     if fact := answered_question(about, correction.new):
         return call("memory_remember", fact=fact)

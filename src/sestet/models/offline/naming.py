@@ -20,6 +20,11 @@ _KINDS = frozenset(
     txt md page report plan contents content
     """.split()  # noqa: SIM905
 )
+_MONTHS = tuple(
+    """
+    january february march april may june july august september october november december
+    """.split()  # noqa: SIM905
+)
 #: How days and months are shortened.
 _SHORT = {word[:3]: word for word in shortened_words()}
 
@@ -41,6 +46,12 @@ def alike(path: str, other: str) -> int:
     """How much two paths have in common: words, the folder and the ending."""
     shared = set(_parts(path)) & set(_parts(other))
     return len(shared) + 2 * (_folder(path) == _folder(other)) + (_ending(path) == _ending(other))
+
+
+def most_alike(path: str, others: Sequence[str]) -> list[str]:
+    """The paths that have the most in common with a path."""
+    closest = max((alike(path, other) for other in others), default=0)
+    return [other for other in others if alike(path, other) == closest]
 
 
 def numbered(path: str, number: int, paths: Sequence[str]) -> str:
@@ -65,8 +76,7 @@ def _best(paths: list[str], words: Sequence[str], near: str) -> list[str]:
     best = max(scores.values(), default=None)
     found = [path for path in paths if scores[path] == best]
     if near and len(found) > 1:
-        closest = max(alike(path, near) for path in found)
-        found = [path for path in found if alike(path, near) == closest]
+        found = most_alike(near, found)
     return found
 
 
@@ -79,6 +89,9 @@ def _is_in(word: str, path: str) -> bool:
     parts = _parts(path)
     if word in parts or (word.isalpha() and len(word) > 2 and any(same_word(word, part) for part in parts)):
         return True
+    if word in _MONTHS and any(len(part) == 4 and part.isdigit() for part in parts):
+        # 2025-03 is March 2025.
+        return f"{_MONTHS.index(word) + 1:02}" in parts
     return any(_SHORT.get(part) == word or (part in _SHORT.values() and word == part[:3]) for part in parts)
 
 

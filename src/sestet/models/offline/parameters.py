@@ -22,11 +22,13 @@ NUMBER = rf"(?:\d{{1,9}}|{'|'.join(NUMBER_WORDS)})"
 #: The types of numbers in a schema.
 NUMERIC = ("integer", "number")
 QUOTED = r"(?:\"[^\"]+\"|“[^”]+”|`[^`]+`|(?<!\w)'[^']+'(?!\w))"
+#: How quotes begin and end.
+_QUOTES = (('"', '"'), ("'", "'"), ("`", "`"), ("“", "”"))
 #: A quoted name with a slash or a file ending; it may have spaces.
 QUOTED_FILE = r"(?:[\"'`“][^\"'`“”]*(?:\.[a-zA-Z][a-zA-Z0-9]{0,4}|/[^\"'`“”]*)[\"'`”])"
 #: A name with a file ending; and a name with a slash or a file ending.
 FILE = r"(?:[\w./~-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
-PATH = r"(?:~?[\w.*-]*/[\w./*-]*|[\w.-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
+PATH = r"(?:(?!\d+/\d+(?![\w./-]))~?[\w.*-]*/[\w./*-]*|[\w.-]*\w\.[a-zA-Z][a-zA-Z0-9]{0,4}\b)"
 GLOB = r"(?:[\w./-]*\*[\w./*-]*)"
 _ONE_WORD = rf"(?:{QUOTED}|\S+)"
 _SAMPLE = re.compile(r"such as '?([a-z])\d+(,)?")
@@ -34,8 +36,11 @@ _FIRST_PERSON = re.compile(r"such as '(i|my|we)\b", re.IGNORECASE)
 #: A description that lists names: the values that the argument may have.
 _LISTED = re.compile(r": ((?:[a-z_]+, ){3,}[a-z_]+)")
 _AUXILIARY = r"(?:(?:is|are|was|were|has|have|been|got|gets)\s+)*"
-#: The forms of arguments with these names.
-_FORMS = {"path": _ONE_WORD, "url": _ONE_WORD, "glob": GLOB}
+#: A web address, or a host that can be nothing else.
+_HOST = r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|edu|gov|io|example)(?::\d+)?"
+ADDRESS = rf"(?:https?://\S+[\w/]|(?:{_HOST}|localhost(?::\d+)?)(?:/\S*)?(?![\w.]))"
+#: The forms of arguments with these names. A web address is no path.
+_FORMS = {"path": rf"(?:{QUOTED}|(?!https?://|{_HOST}(?![\w.]))\S+)", "url": ADDRESS, "glob": GLOB}
 #: The place of an argument in an example.
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -60,7 +65,7 @@ class Parameter(NamedTuple):
 
     def value(self, text: str) -> JsonValue:
         """The words of the request as a value of the right type."""
-        text = text.strip(" \t\n\"'`“”")
+        text = unquoted(text)
         if self.type == "number":
             number = text.replace(",", ".")
             return NUMBER_WORDS.get(text.casefold()) or (
@@ -70,10 +75,28 @@ class Parameter(NamedTuple):
             return NUMBER_WORDS.get(text.casefold()) or (int(text) if text.isdecimal() else text)
         if self.type == "array":
             return [text]
+        if self.type == "object":
+            parts = (part.partition(":") for part in re.split(r",\s*|\s+and\s+", text))
+            return {name.strip(): value.strip() for name, _, value in parts}
         for name in self.listed:
             if re.fullmatch(spoken(name), text, re.IGNORECASE):
                 return name
         return text
+
+
+def unquoted(text: str) -> str:
+    """A text without the quotes around all of it; those of a part of it stay, as in ``python3 -c "1"``."""
+    text = text.strip()
+    for opening, closing in _QUOTES:
+        if len(text) > 1 and text[0] == opening and text[-1] == closing and closing not in text[1:-1]:
+            return text[1:-1].strip()
+        is_half = (
+            text.count(opening) == 1 if opening == closing else text.count(opening) != text.count(closing)
+        )
+        if is_half:
+            # Half of a pair: the words around the value took the rest of it.
+            text = text.strip(f"{opening}{closing}").strip()
+    return text
 
 
 def spoken(name: str) -> str:

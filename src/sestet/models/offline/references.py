@@ -1,19 +1,22 @@
 """Resolves what only an earlier message says: "read it again", "undo that", "what did I ask you before?"."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from sestet.core.message import AssistantMessage, Found, Message, ToolMessage, UserMessage
+from sestet.models.offline.answering import read_question
 from sestet.models.offline.dates import is_near_day
 from sestet.models.offline.patterns import patterns_of
+from sestet.models.offline.words import is_question
 from sestet.models.router.splitting import openings
 
 _SAID = patterns_of("references")
 
 _HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
 _A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
+_NO_NAMES = frozenset({"you", "i", "in", "my", "remembered", "already", "forgotten", "nothing", "your"})
 CANNOT_REWRITE = (
     "I cannot reword, shorten or explain an answer: that takes a real model, and I only recognise requests "
     "by their words. `sestet setup` finds one."
@@ -21,7 +24,15 @@ CANNOT_REWRITE = (
 _NOTHING_BEFORE = (
     "Nothing was said before this, so I cannot tell what you mean. Say all of it in one message."
 )
+_CHANGED = (
+    "Below each answer stands what it changed, as “changed: …”. `sestet undo` shows the last changes of "
+    "files, and takes them back."
+)
+#: Without a past, the operator knows what can be undone and which file is named, and a text is explained.
+_NEED_A_PAST = ("undo", "pick", "rewrite")
 _MOST_LISTED = 5
+#: Stands for the file in the words of a reference.
+_ITS_PLACE = "\0"
 _LONGEST_QUOTE = 200
 
 
@@ -53,6 +64,16 @@ class Reference(NamedTuple):
     answer: str = ""
 
 
+def without_lead(request: str) -> str:
+    """The request without a word that only turns to it: "actually delete it"."""
+    return _SAID["lead"].sub("", request)
+
+
+def naming(what: str, path: str) -> str:
+    """The words of a reference to a file, with the name of the file."""
+    return what.replace(_ITS_PLACE, f'"{path}"' if " " in path else path)
+
+
 def exchanges_of(messages: Sequence[Message]) -> tuple[Exchange, ...]:
     """The exchanges before the present message, oldest first."""
     found: list[Exchange] = []
@@ -82,25 +103,33 @@ def _delegated(messages: Sequence[Message]) -> Iterator[Delegated]:
 
 def read_reference(request: str, past: Sequence[Exchange]) -> Reference | None:
     """How a message refers to what was said before; None for a message that stands alone."""
+    return next(read_references(request, past), None)
+
+
+def read_references(request: str, past: Sequence[Exchange]) -> Iterator[Reference]:
+    """The ways in which a message may refer to what was said before, the likeliest first."""
     request = re.sub(r"\bwhat's\b", "what is", request.strip(), flags=re.IGNORECASE)
     if answer := _about_the_past(request, past):
-        return Reference("past", answer=answer)
+        yield Reference("past", answer=answer)
     for kind, pattern in _KINDS:
-        if found := pattern.fullmatch(request):
-            if not past and kind == "undo":
-                # The operator knows what can be undone.
-                return None
-            if not past:
-                return Reference(kind, answer=_NOTHING_BEFORE)
-            if kind == "repeat":
-                return Reference(kind, answer=past[-1].answer or _NOTHING_BEFORE)
-            if kind == "rewrite":
-                return Reference(kind, answer=CANNOT_REWRITE)
-            groups = [value for value in found.groupdict().values() if value]
-            return Reference(kind, " ".join(groups).strip(" ?.!"))
+        if (found := pattern.fullmatch(request)) and (past or kind not in _NEED_A_PAST):
+            yield _reference(kind, found.groupdict(), past)
     if (found := _SAID["and"].fullmatch(request)) and past:
-        return Reference("day" if is_near_day(found["what"]) else "and", found["what"].strip(" ?.!"))
-    return None
+        yield Reference("day" if is_near_day(found["what"]) else "and", found["what"].strip(" ?.!"))
+
+
+def _reference(kind: str, groups: Mapping[str, str | None], past: Sequence[Exchange]) -> Reference:
+    if not past:
+        return Reference(kind, answer=_NOTHING_BEFORE)
+    if kind == "repeat":
+        return Reference(kind, answer=past[-1].answer or _NOTHING_BEFORE)
+    if kind == "rewrite":
+        return Reference(kind, answer=CANNOT_REWRITE)
+    if kind == "with it":
+        return Reference(kind, f"{groups['before']}{_ITS_PLACE}{groups['after']}")
+    if kind == "count it":
+        return Reference(kind, f"how many {groups['what']} are in {_ITS_PLACE}")
+    return Reference(kind, " ".join(value for value in groups.values() if value).strip(" ?.!"))
 
 
 #: Tried in this order.
@@ -108,8 +137,14 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("read it", _SAID["read_it"]),
     ("in it", _SAID["about_it"]),
     ("which", _SAID["which"]),
+    ("pick", _SAID["pick"]),
     ("meant", _SAID["meant"]),
     ("also", _SAID["also"]),
+    ("and asks", _SAID["and_asks"]),
+    ("with it", _SAID["with_it"]),
+    ("left", _SAID["left"]),
+    ("add line", _SAID["add_line"]),
+    ("count it", _SAID["count_it"]),
     ("forget it", _SAID["forget_it"]),
     ("keep it", _SAID["keep_it"]),
     ("undo", _SAID["undo"]),
@@ -129,6 +164,8 @@ def _about_the_past(request: str, past: Sequence[Exchange]) -> str:
         ]
         gone = " It is gone: nothing of it is on record now." if found["deed"].casefold() == "forget" else ""
         return f"You said: {_quote(with_deed[-1])}{gone}" if with_deed else ""
+    if _SAID["changed"].fullmatch(request):
+        return _CHANGED if said else "Nothing yet: this is your first message in this conversation."
     found = _SAID["asked"].fullmatch(request)
     if found is None:
         return ""
@@ -153,11 +190,41 @@ def _quote(text: str) -> str:
 
 def with_name(question: str, past: Sequence[Exchange]) -> str:
     """The question with the name that "she" or "his" stands for, if the last message has one."""
-    if not past or not _HE_OR_SHE.search(question) or _A_NAME.search(question[1:]):
+    is_named = question.endswith(")") or _A_NAME.search(question[1:])
+    if not past or not _HE_OR_SHE.search(question) or is_named:
         return question
-    names = _A_NAME.findall(past[-1].asked) or _A_NAME.findall(past[-1].answer)
-    names = [name for name in names if name.casefold() not in openings() and name not in ("You", "I")]
-    return f"{question} ({names[-1]})" if names else question
+    name = _named_in(past[-1])
+    return f"{question} ({name})" if name else question
+
+
+def with_named_subject(statement: str, past: Sequence[Exchange]) -> str:
+    """ "She works at the zoo" with the one person that the last message or its answer names."""
+    begins = re.match(r"(?:he|she)\b(?!')", statement, re.IGNORECASE)
+    name = _named_in(past[-1]) if past and begins else ""
+    return f"{name}{statement[begins.end() :]}" if name and begins else statement
+
+
+def name_in(question: str) -> str:
+    """The first name in a question; empty if it has none."""
+    found = re.findall(r"(?<=\w )[A-Z][\w-]*(?: [A-Z][\w-]*)*", question)
+    return next((name for name in found if name.casefold() not in _NO_NAMES), "")
+
+
+def _named_in(exchange: Exchange) -> str:
+    """The last name of a message, else the only name of its answer; a long answer names many."""
+    asked, told = (
+        [one for one in _A_NAME.findall(text) if one.casefold() not in openings() | _NO_NAMES]
+        for text in (exchange.asked[1:], exchange.answer)
+    )
+    return asked[-1] if asked else told[0] if len(set(told)) == 1 else ""
+
+
+def with_subject(question: str, past: Sequence[Exchange]) -> str:
+    """ "How much does it cost?" with what the question before it was about."""
+    last = past[-1].asked if past else ""
+    if not is_question(last) or not re.search(r"\b(?:it|they|them|that|this)\b", question, re.IGNORECASE):
+        return question
+    return f"{question} ({' '.join(read_question(last).telling)})"
 
 
 def substituted(question: str, what: str, words: Sequence[str]) -> str:

@@ -11,14 +11,15 @@ from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
 from sestet.core.secret_text import refusal
 from sestet.core.tool import Tool
-from sestet.models.offline.answering import answers_to
-from sestet.models.offline.conversation import Abilities, Conversation
-from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool
+from sestet.models.offline.answering import answers_to, candidates_for
+from sestet.models.offline.conversation import WHAT_TO_KEEP, Abilities, Conversation
+from sestet.models.offline.file_work import ONLY_A_PART, leaves_out_file, with_folder
+from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool, names_file
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.plans import sketch_plan
 from sestet.models.offline.references import exchanges_of
 from sestet.models.offline.specialists import next_step
-from sestet.models.offline.statements import may_be_kept
+from sestet.models.offline.statements import may_be_kept, says_something
 from sestet.models.offline.tasks import Request, Task
 from sestet.models.offline.understanding import Understanding
 from sestet.models.offline.words import stems_of, trim_request, words_of
@@ -26,6 +27,10 @@ from sestet.models.offline.work import Work, work_of
 from sestet.models.router import Router
 
 #: Matches only at the beginning of a word; else a long word would be tried from each letter.
+_STAYS_IN_JOURNAL = (
+    "I remember nothing of it, but like each message it stays in this conversation, which 'sestet sessions "
+    "delete' removes."
+)
 _SEVERAL_FILES = re.compile(
     rf"(?<![\w./~-]){FILE}(?:\s*(?:,|&|\band|\bwith)\s*(?:and\s+)?{FILE})+", re.IGNORECASE
 )
@@ -78,8 +83,13 @@ class Replies:
             return ModelReply(step)
         step = (step,) if isinstance(step, ToolCall) else step
         calls = step or (() if work.steps else self._calls(agent, work))
+        calls = tuple(with_folder(made, work.request.rstrip(" .!")) for made in calls)
         if refused := next((why for text in _stored(calls, work) if (why := refusal(text))), ""):
-            return ModelReply(f"{refused}. Nothing was stored.")
+            return ModelReply(f"{refused[:1].upper()}{refused[1:]}. {_STAYS_IN_JOURNAL}")
+        if not all(says_something(text) for text in _stored(calls, work)):
+            return ModelReply(WHAT_TO_KEEP)
+        if calls and leaves_out_file(calls, work):
+            return ModelReply(ONLY_A_PART)
         if calls:
             return ModelReply(calls=calls)
         if work.steps:
@@ -91,8 +101,12 @@ class Replies:
     def _calls(self, agent: str, work: Work) -> tuple[ToolCall, ...]:
         tools = list(work.tools.values())
         missing = self._abilities.missing(agent, work.request)
+        if several := _changes_of_several(work.request, tools):
+            return several
         match = match_tool(work.request, tools) or (None if missing else guess_tool(work.request, tools))
-        return _calls(match, work.request) if match and may_be_kept(work.request, match) else ()
+        if match is None or not may_be_kept(work.request, match) or not names_file(match, work.request):
+            return ()
+        return _calls(match, work.request)
 
 
 def _stored(calls: Sequence[ToolCall], work: Work) -> Iterator[str]:
@@ -115,6 +129,24 @@ def _calls(match: ToolMatch, text: str) -> tuple[ToolCall, ...]:
     if only_file and (listed := _SEVERAL_FILES.search(text)):
         return tuple(ToolCall(match.tool.name, {"path": file}) for file in re.findall(FILE, listed[0]))
     return (ToolCall(match.tool.name, match.arguments),)
+
+
+def _changes_of_several(text: str, tools: Sequence[Tool]) -> tuple[ToolCall, ...]:
+    """ "Delete a.txt and b.txt" is a call for each file; half of a request must not be done alone."""
+    listed = _SEVERAL_FILES.search(text)
+    files = re.findall(FILE, listed[0]) if listed else []
+    if listed is None or any(file in text[: listed.start()] + text[listed.end() :] for file in files):
+        return ()
+    match = match_tool(f"{text[: listed.start()]}{files[0]}{text[listed.end() :]}", tools)
+    if match is None or match.tool.effect != "local" or match.arguments.get("path") != files[0]:
+        return ()
+    folder = str(match.arguments.get("destination", "")).rstrip("/")
+    # Several files go into a folder, never one after another to the same name.
+    places = [{"destination": f"{folder}/{file.rpartition('/')[2]}"} if folder else {} for file in files]
+    return tuple(
+        ToolCall(match.tool.name, {**match.arguments, "path": file, **place})
+        for file, place in zip(files, places, strict=True)
+    )
 
 
 #: Asks to keep something that the request only names: "remember the wifi code", "save it".
@@ -180,8 +212,10 @@ def _outcome(task: Task, asked: Request, result: ToolMessage) -> str:
     """What a specialist's result says; empty if it does not answer the question."""
     if result.failed and task.is_lookup:
         return ""
-    is_answer = not task.is_lookup or asked.is_final or answers_to(task.text, result.found)
-    return result.text if is_answer else ""
+    if not task.is_lookup or asked.is_final or answers_to(task.text, result.found):
+        return result.text
+    # Only the person's own facts are told as what may be meant.
+    return result.text if asked.agent == "chronicler" and candidates_for(task.text, result.found) else ""
 
 
 def _with_findings(text: str, found: Sequence[str]) -> str | None:

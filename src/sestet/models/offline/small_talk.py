@@ -11,7 +11,15 @@ from sestet.models.offline.words import with_plain_apostrophe
 _LONGEST = 200
 _PUNCTUATION = re.compile(r"[.,!?;\u2026\"()*~\u2013\u2014-]+")
 #: Words as people shorten them in a chat.
-_IN_FULL = {"u": "you", "ya": "you", "r": "are", "ur": "your", "thnx": "thanks", "thankyou": "thank you"}
+_IN_FULL = {
+    "u": "you",
+    "ya": "you",
+    "r": "are",
+    "ur": "your",
+    "thnx": "thanks",
+    "4": "for",
+    "thankyou": "thank you",
+}
 _SHORTENED = re.compile(rf"\b(?:{'|'.join(_IN_FULL)})\b")
 
 

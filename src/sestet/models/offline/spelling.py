@@ -8,6 +8,10 @@ from sestet.models.offline.patterns import read_table
 _WORDS = re.compile(r"\S+")
 #: A shorter word has too many neighbours: "red" may be a colour.
 _SHORTEST = 4
+#: Only a request's first words are its own; later ones may be contents.
+_MOST_NOUNS = 4
+#: Verbs of requests without contents of their own, which a correction could spoil.
+_LOOKS = frozenset(["list", "show", "what", "which"])
 #: In a shorter word a wrong letter may make another word: "lost" is not "list".
 _SHORTEST_REPLACED = 6
 #: After these the word is a name: "Raed is my friend".
@@ -28,13 +32,24 @@ def with_known_verbs(text: str) -> str:
         if fixed != word:
             corrected.append((found.start(), found.start() + len(found[0].rstrip(",.!?:")), fixed))
         if not is_courtesy:
-            if following in _table():
-                start = words[at + 1].start()
-                corrected.append((start, start + len(following), _table()[following]))
+            corrected += _corrected_nouns(words[at + 1 :], looks=fixed in _LOOKS)
             break
     for start, end, fixed in reversed(corrected):
         text = f"{text[:start]}{fixed}{text[end:]}"
     return text
+
+
+def _corrected_nouns(words: list[re.Match[str]], *, looks: bool) -> list[tuple[int, int, str]]:
+    """The word after the verb by the table; in a request to look at something also the nouns."""
+    corrected = list[tuple[int, int, str]]()
+    for at, found in enumerate(words[:_MOST_NOUNS]):
+        word = found[0].casefold().rstrip(",.!?:")
+        fixed = _table().get(word, word) if at == 0 or looks else word
+        if looks and word.isalpha() and len(word) >= _SHORTEST and word not in _known():
+            fixed = next((noun for noun in _nouns() if _is_mistyped(word, noun)), fixed)
+        if fixed != word:
+            corrected.append((found.start(), found.start() + len(word), fixed))
+    return corrected
 
 
 def known_verb(word: str) -> str:
@@ -67,13 +82,18 @@ def _table() -> dict[str, str]:
 
 
 @cache
+def _nouns() -> tuple[str, ...]:
+    return tuple(read_table("spelling")["nouns"].split())
+
+
+@cache
 def _verbs() -> tuple[str, ...]:
     return tuple(read_table("spelling")["verbs"].split())
 
 
 @cache
 def _known() -> frozenset[str]:
-    return frozenset((*_verbs(), *read_table("spelling")["other"].split()))
+    return frozenset((*_verbs(), *_nouns(), *read_table("spelling")["other"].split()))
 
 
 @cache

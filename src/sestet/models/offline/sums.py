@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from math import isqrt, sqrt
 
 from sestet.models.offline.parameters import NUMBER_WORDS
 
@@ -31,10 +32,11 @@ _SENTENCES: tuple[tuple[str, str], ...] = (
         rf"(?P<b>{_NUMBER})\s*(?:%|percent)\s+(?:tip\s+|tax\s+|vat\s+)?on\s+(?P<a>{_NUMBER})",
         r"\g<a>*\g<b>/100",
     ),
+    (rf"(?:the\s+)?square\s+of\s+(?P<a>{_NUMBER})", r"\g<a>^2"),
+    (rf"(?:the\s+)?cube\s+of\s+(?P<a>{_NUMBER})", r"\g<a>^3"),
     (rf"half\s+(?:of\s+)?(?P<a>{_NUMBER})", r"\g<a>/2"),
     (rf"a\s+(?:third|quarter)\s+of\s+(?P<a>{_NUMBER})", ""),
     (rf"(?:double|twice)\s+(?:of\s+)?(?P<a>{_NUMBER})", r"\g<a>*2"),
-    (rf"(?P<a>{_NUMBER})\s+squared", r"\g<a>*\g<a>"),
     (rf"(?P<a>{_NUMBER})\s*(?:-|minus|less)\s*(?P<b>{_NUMBER})\s*(?:%|percent)", r"\g<a>*(100-\g<b>)/100"),
     (rf"(?P<a>{_NUMBER})\s*(?:\+|plus)\s*(?P<b>{_NUMBER})\s*(?:%|percent)", r"\g<a>*(100+\g<b>)/100"),
     (rf"(?P<b>{_NUMBER})\s*(?:%|percent)\s+off\s+(?P<a>{_NUMBER})", r"\g<a>*(100-\g<b>)/100"),
@@ -44,6 +46,10 @@ _SPOKEN = (
     (r"[$€£]\s*(?=\d)|(?<=\d)\s*(?:dollars?|euros?|pounds?|eur|usd|€|\$)(?!\w)", ""),
     (r"(?<=\d)\s*(?:%|percent)\s+of\s+", "/100*"),
     (r"(?<=\d/\d)\s+of\s+(?=\d)", "*"),
+    (r"\s+squared\b|\u00b2", "^2"),
+    (r"\s+cubed\b|\u00b3", "^3"),
+    (r"\s+(?:raised\s+)?to\s+the\s+(?:power\s+(?:of\s+)?|(?=\d+(?:st|nd|rd|th)\b))|\s*\*\*\s*", "^"),
+    (r"(?<=\^)(\d+)(?:st|nd|rd|th)?(?:\s+power)?", r"\1"),
     (r"\s+plus\s+", "+"),
     (r"\s+(?:minus|less)\s+", "-"),
     (r"\s+times\s+|\s+multiplied by\s+|(?<=\d)\s*[x\u00d7]\s*(?=\d)", "*"),
@@ -51,10 +57,24 @@ _SPOKEN = (
     (r"\u2212", "-"),
     (r"(?<=\d),(?=\d{3}\b)", ""),
 )
-_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
-_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/()])")
-_DATE = re.compile(r"\d[-/]\d+[-/]\d|\d[-/]\d+$(?<=\d{4})")
+_TEENS = ("thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen")
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred")
+_WORDS = {
+    **NUMBER_WORDS,
+    **{word: number for number, word in enumerate(_TEENS, 13)},
+    **{word: 10 * number for number, word in enumerate(_TENS, 2)},
+    "zero": 0,
+}
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_TOKEN = re.compile(r"\s*(\d+(?:\.\d+)?|[-+*/^()])")
+#: Figures that are a day or a month, and no sum.
+_DATE = re.compile(r"\d[-/]\d+[-/]\d|^\d{1,2}[-/](?:19|20)\d\d$")
+_ROOT = re.compile(
+    rf"(?:the\s+)?(?:square\s+root|sqrt)\s*(?:of\s+|\(\s*)?(?P<number>{_NUMBER})\s*\)?", re.IGNORECASE
+)
 _DIGITS = 6
+#: A larger power has more digits than anybody reads.
+_LARGEST_EXPONENT, _LARGEST_BASE = 100, 10**6
 
 
 _FOLLOW_UP = re.compile(
@@ -79,11 +99,21 @@ def _as_sign(found: re.Match[str]) -> str:
     return f"{_DEEDS[found['deed'].casefold()]} {found['number']}"
 
 
+_OTHER_NUMBER = re.compile(
+    r"(?:(?:and|what about|how about|or) )*(?:of|for|with) (?P<number>\d[\d.,]*)", re.IGNORECASE
+)
+
+
 def go_on_with_sum(text: str, earlier: Sequence[str]) -> str:
     """The sum that goes on with the result before it ("and divided by 2?"); empty for another text."""
+    before = earlier[-1].strip(" .!?") if earlier else ""
+    if (other := _OTHER_NUMBER.fullmatch(text.strip(" .!?"))) and work_out(before):
+        # "What is 19% of 1200?", "and of 450?"
+        *_, last = re.finditer(r"\d[\d.,]*", before)
+        return work_out(f"{before[: last.start()]}{other['number']}{before[last.end() :]}")
     result, answer = "", ""
     for said in (*earlier, text):
-        plain = _COMMAND.sub(_as_sign, said.strip(" .!?"))
+        plain = _COMMAND.sub(_as_sign, _with_figures(said.strip(" .!?")))
         followed = _FOLLOW_UP.fullmatch(plain) if result else None
         result = _followed(result, followed) if followed else _in_figures(plain)
         answer = work_out(result) if followed else ""
@@ -119,7 +149,9 @@ def _signs(asked: str) -> str:
 def work_out(text: str) -> str:
     """The sum with its result; empty when the text is not a sum."""
     asked = _ASKS_FOR_SUM.sub("", text.strip(" .!?")).strip(" .!?")
-    sum_ = _signs(_NUMBER_WORD.sub(lambda found: str(NUMBER_WORDS[found[0].casefold()]), asked))
+    if root := _ROOT.fullmatch(asked):
+        return f"{asked} = {_shown(_square_root(Fraction(root['number'].replace(',', ''))))}"
+    sum_ = _signs(_with_figures(asked))
     tokens = _TOKEN.findall(sum_)
     if _DATE.search(sum_) or "".join(tokens) != sum_ or len(tokens) < 3:
         return ""
@@ -133,6 +165,17 @@ def work_out(text: str) -> str:
     return f"{asked} = {_shown(result)}" if parser.next is None else ""
 
 
+def _with_figures(text: str) -> str:
+    """Number words as figures: "divided by zero"."""
+    return _NUMBER_WORD.sub(lambda found: str(_WORDS[found[0].casefold()]), text)
+
+
+def _square_root(number: Fraction) -> Fraction:
+    """Exact for the square of a fraction, else to twelve digits."""
+    whole = Fraction(isqrt(number.numerator), isqrt(number.denominator))
+    return whole if whole * whole == number else Fraction(sqrt(number))
+
+
 def _in_signs(asked: str) -> str:
     for pattern, signs in _SENTENCES:
         if found := re.fullmatch(pattern, asked, re.IGNORECASE):
@@ -144,7 +187,7 @@ def _in_signs(asked: str) -> str:
 
 
 class _SumParser:
-    """A recursive-descent parser: terms of factors; a factor is a number or terms in brackets."""
+    """A recursive-descent parser: terms of factors of powers, of numbers or of terms in brackets."""
 
     def __init__(self, tokens: Iterator[str]) -> None:
         self._tokens = tokens
@@ -158,16 +201,26 @@ class _SumParser:
         return total
 
     def _factors(self) -> Fraction:
-        product = self._factor()
+        product = self._power()
         while self.next in ("*", "/"):
             sign = self._take()
-            product = product * self._factor() if sign == "*" else product / self._factor()
+            product = product * self._power() if sign == "*" else product / self._power()
         return product
+
+    def _power(self) -> Fraction:
+        base = self._factor()
+        if self.next != "^":
+            return base
+        self._take()
+        exponent = self._power()
+        if exponent.denominator != 1 or abs(exponent) > _LARGEST_EXPONENT or abs(base) > _LARGEST_BASE:
+            raise ValueError("too large, or no whole exponent")
+        return base**exponent.numerator
 
     def _factor(self) -> Fraction:
         sign = self._take()
         if sign == "-":
-            return -self._factor()
+            return -self._power()
         if sign != "(":
             return Fraction(sign)
         inner = self.terms()

@@ -28,3 +28,13 @@ class Task(NamedTuple):
 def ask(agent: str, text: str, request: str = "") -> Task:
     """A task for one specialist, in the words of the person or in others."""
     return Task(text, (Request(agent, request or text),))
+
+
+def look_ups(question: str, name: str) -> tuple[Request, ...]:
+    """How memory, knowledge and the graph are asked for an answer; the graph needs the name in a question."""
+    of_name = (Request("librarian", f"what is connected to {name}"),) if name else ()
+    return (
+        Request("chronicler", f"do you remember {question}"),
+        Request("librarian", f"look up {question}"),
+        *of_name,
+    )

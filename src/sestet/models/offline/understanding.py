@@ -1,59 +1,74 @@
 """Understands a message: the tasks in it, each for a specialist or with a direct answer."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 from sestet.core.tool import Tool
 from sestet.models.offline.answering import has_subject, is_about_person
-from sestet.models.offline.conversation import NOT_UNDERSTOOD, Abilities, Conversation, nothing_on_record
+from sestet.models.offline.care import find_care
+from sestet.models.offline.command_work import is_command_work
+from sestet.models.offline.conversation import (
+    NOT_KEPT,
+    NOT_UNDERSTOOD,
+    SORRY,
+    WHAT_IS_MEANT,
+    Abilities,
+    Conversation,
+    nothing_on_record,
+)
 from sestet.models.offline.corrections import answered_question, names_subject, read_correction
-from sestet.models.offline.dates import answer_date
+from sestet.models.offline.direct import answer_limits, answer_talk
 from sestet.models.offline.earlier import Earlier
-from sestet.models.offline.file_work import ANSWER
+from sestet.models.offline.file_answers import ANSWER
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import find_limit
-from sestet.models.offline.matching import ToolMatch, find_tool, guess_tool, match_tool
+from sestet.models.offline.matching import find_tool, match_tool, names_file
 from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
+from sestet.models.offline.owners import find_owner
 from sestet.models.offline.parameters import PATH
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.phrasings import rephrase
 from sestet.models.offline.plans import asks_for_plan
-from sestet.models.offline.references import CANNOT_REWRITE, Exchange, read_reference, with_name
+from sestet.models.offline.references import (
+    CANNOT_REWRITE,
+    Exchange,
+    name_in,
+    read_reference,
+    read_references,
+    with_name,
+    with_named_subject,
+    with_subject,
+    without_lead,
+)
+from sestet.models.offline.retractions import asked_instead, restated
 from sestet.models.offline.spelling import with_known_verbs
-from sestet.models.offline.statements import begins_with_request, is_request, is_statement, may_be_kept
-from sestet.models.offline.sums import go_on_with_sum, work_out
-from sestet.models.offline.tasks import Request, Task, ask
-from sestet.models.offline.units import convert_units
-from sestet.models.offline.words import COMMON, asks, clauses_of, is_question, trim_request, without_gaps
-from sestet.models.router import DIRECT, Router
+from sestet.models.offline.statements import (
+    KEEPS,
+    asks_at_end,
+    begins_with_request,
+    facts_to_keep,
+    is_remark,
+    is_request,
+    is_statement,
+    joints,
+    may_be_kept,
+    pieces_of,
+    points_back,
+    sentences_of,
+    text_to_keep,
+)
+from sestet.models.offline.tasks import Request, Task, ask, look_ups
+from sestet.models.offline.words import asks, clauses_of, is_question, trim_request, without_gaps
+from sestet.models.router import Router
 
 _SAID = patterns_of("understanding")
 
-#: How like its examples a request must be to choose a tool that the router did not propose.
-_MUCH_LIKE = 0.9
-#: The router's confidence above which its word alone is enough.
-_FAIR = 0.6
 #: "Return policy?" is a question; so is "gel protocol of last week" without a verb.
 _FEW_WORDS, _SOME_WORDS = 4, 6
 #: A longer message is one task, judged by its beginning.
 _LONGEST = 1_000
 _BEGINNING = 200
-_SORRY = (
-    "I am sorry about that. I cannot do anything between your messages, and only what my specialists have "
-    "tools for: files, memory, knowledge and plans. A real model understands more (`sestet setup` finds one)."
-)
-_OUTSIDE = "I cannot look there: I only read files inside of this folder, and nothing outside of it."
-_WHAT_IS_MEANT = "I cannot tell what you mean. Say all of it in one message."
-#: How each specialist is asked whether it has an answer on record.
-_LOOK_UP = {"chronicler": "do you remember {question}", "librarian": "look up {question}"}
-#: Where a sentence ends and another begins.
-_SENTENCE_END = re.compile(r"(?<=[\w)][.!])(?<!\b[DM]r\.)(?<!\bM[rs]s\.)(?<!\bSt\.)(?<!\bM[sz]\.)\s+(?=\w)")
-_AND_MY = re.compile(
-    r",?\s+and\s+(?=(?:my|our)\s+\w+(?:\s+\w+){0,3}\s+(?:is|are|was|lives?|works?)\b)", re.IGNORECASE
-)
-_KEEPS = re.compile(r"(?:remember|note|save|store|keep|memori[sz]e|write|record)\b", re.IGNORECASE)
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|`[^`]*`|:\s.*", re.DOTALL)
 
 
 class Understanding:
@@ -69,6 +84,7 @@ class Understanding:
         known: dict[int, Sequence[Task]] | None = None,
     ) -> None:
         """``known``: the tasks of earlier messages by their number, as far as they are needed."""
+        self._context = (abilities, router, now, conversation)
         self._abilities = abilities
         self._tools: Mapping[str, Sequence[Tool]] = abilities.tools
         self._router = router
@@ -76,15 +92,30 @@ class Understanding:
         self._conversation = conversation
         self._past = past
         self._known: dict[int, Sequence[Task]] = {} if known is None else known
+        #: References that are resolved: "what about bed 5" must not lead to itself.
+        self._resolving: set[str] = set()
 
     def tasks(self, text: str) -> Sequence[Task]:
-        """The parts of a message in their order."""
+        """The parts of a message in their order. Somebody in danger or in grief comes before them."""
+        care = find_care(text)
+        if care is None:
+            return self._requested(text)
+        met = () if care.alone else self._requested(text)
+        return (Task(text, answer=care.answer), *(task for task in met if task.requests))
+
+    def _requested(self, text: str) -> Sequence[Task]:
         text = without_gaps(text)
         if len(text) > _LONGEST:
             return (self._long(text),)
-        if answer := answer_in_language(text):
+        if answer := answer_in_language(text, [exchange.asked for exchange in self._past]):
             return (Task(text, answer=answer),)
-        text = _SAID["keeps_it"].sub(r"\g<said>", with_known_verbs(text))
+        text = with_known_verbs(text)
+        if (kept := text_to_keep(text)) and "\n" in kept:
+            # "Remember this" below a text that was pasted keeps it as one fact.
+            return (ask("chronicler", text, f"remember that {kept}"),)
+        text = kept or asked_instead(text) or restated(text) or text
+        if commanding := self._commanding(text):
+            return (commanding,)
         text = self._without_small_talk(text)
         if pasted := self._pasted(text):
             return pasted
@@ -96,10 +127,7 @@ class Understanding:
     def _pasted(self, text: str) -> Sequence[Task]:
         """The tasks of several lines, or of several facts; none for a message that is one text."""
         lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
-        listed = _SAID["keeps_list"].fullmatch(text.strip())
-        facts = [fact.strip(" \t-*•.") for fact in re.split(r"[\n;]", listed["facts"])] if listed else []
-        facts = [fact for fact in facts if fact]
-        if listed and "chronicler" in self._tools and (listed["several"] or all(map(is_statement, facts))):
+        if "chronicler" in self._tools and (facts := facts_to_keep(text)):
             return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
         found = _SAID["anything"].fullmatch(text.strip())
         if found and (task := self._asked(f"{found['about'].strip()}?")):
@@ -109,7 +137,7 @@ class Understanding:
             return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
         if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
             return [task for line in lines for task in self.tasks(line)]
-        sentences = [part for sentence in _SENTENCE_END.split(text) for part in _AND_MY.split(sentence)]
+        sentences = sentences_of(text)
         if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
             return [self.task(sentence) for sentence in sentences]
         return ()
@@ -134,26 +162,12 @@ class Understanding:
 
     def direct_answer(self, text: str) -> str:
         """The answer to small talk, a sum, or a question about the date; empty for any other message."""
-        said = trim_request(text)
-        if answer := self._conversation.small_talk(text) or self._conversation.small_talk(said):
-            return answer
-        *_, last = (clause.text for clause in clauses_of(said))
-        # "I'm doing double, what is 2 * 250" is a sum with a remark before it.
-        is_remark = last != said and asks(last) and not begins_with_request(said)
-        if answer := go_on_with_sum(said, [exchange.asked for exchange in self._past]):
-            return answer
-        for part in (said, last) if is_remark else (said,):
-            if (
-                answer := work_out(trim_request(part))
-                or convert_units(part)
-                or answer_date(part, self._now())
-            ):
-                return answer
-        return ""
+        return answer_talk(text, self._conversation, self._past, self._now())
 
     def _ways(self) -> Sequence[Callable[[str], Task | None]]:
         """How a message may be understood, in the order in which it is tried."""
         return (
+            self._commanding,
             self._answered_directly,
             self._referring,
             self._correcting,
@@ -169,10 +183,17 @@ class Understanding:
             self._routed,
         )
 
+    def _commanding(self, text: str) -> Task | None:
+        return ask("operator", text) if is_command_work(text) and "operator" in self._tools else None
+
     def _answered_directly(self, text: str) -> Task | None:
-        if self._past and _SAID["forget_it"].fullmatch(trim_request(text)) and self._was_about_memory():
+        said = trim_request(text)
+        if self._past and _SAID["forget_it"].fullmatch(said) and self._was_about_memory():
             return None
-        answer = self.direct_answer(text) or (_OUTSIDE if _SAID["outside"].search(text) else "")
+        if self._past and _SAID["bare_time"].fullmatch(said) and is_request(self._past[-1].asked):
+            # "What time?" after "where is my exam?" is about the exam.
+            return self._referring(text)
+        answer = answer_limits(text) or self.direct_answer(text)
         if not answer and _SAID["forget_all"].fullmatch(trim_request(text)):
             return ask("chronicler", text, FORGET_ALL) if "chronicler" in self._tools else None
         return Task(text, answer=answer) if answer else None
@@ -206,7 +227,7 @@ class Understanding:
     def _answering(self, text: str) -> Task | None:
         """A value alone, after a question that nothing on record answered: "what is my shoe size?", "43"."""
         last = self._past[-1] if self._past else Exchange("", "")
-        question, value = trim_request(last.asked), text.strip(" .!")
+        question, value = trim_request(with_known_verbs(last.asked)), text.strip(" .!")
         is_value = len(value.split()) <= _FEW_WORDS and not is_request(value) and "?" not in text
         if not is_value or "chronicler" not in self._tools or last.answer != nothing_on_record(question):
             return None
@@ -219,7 +240,7 @@ class Understanding:
         strengths = {
             name: match.strength
             for name, match in matches.items()
-            if match and _is_usable(match) and may_be_kept(text, match)
+            if match and names_file(match, text) and may_be_kept(text, match)
         }
         if not strengths or (_SAID["of_mine"].match(trim_request(text)) and not is_about_person(text)):
             return None
@@ -243,13 +264,14 @@ class Understanding:
     def _beyond(self, text: str) -> Task | None:
         """A request that cannot be met, or only by a specialist that may be missing."""
         if _SAID["complains"].search(text):
-            return Task(text, answer=_SORRY)
+            return Task(text, answer=SORRY)
         is_noun = "?" in text and not asks(text.strip()) and len(text.split()) <= _FEW_WORDS
         limit = find_limit(trim_request(text), is_statement=is_noun or is_statement(text))
         if limit is None:
             return None
         if any(limit.needs in tool.name for tool in self._tools.get(limit.agent, ())):
-            return ask(limit.agent, text)
+            is_clear = find_tool(text, self._tools[limit.agent]) is not None
+            return ask(limit.agent, text)._replace(is_clear=is_clear)
         return Task(text, answer=limit.line or self._conversation.without_tools(limit.agent))
 
     def _rephrased(self, text: str) -> Task | None:
@@ -259,9 +281,12 @@ class Understanding:
         return ask(found.agent, text, found.request) if found else None
 
     def _told(self, text: str) -> Task | None:
-        if "chronicler" not in self._tools or not is_statement(text):
+        if "chronicler" not in self._tools or not is_statement(text) or asks_at_end(text):
             return None
-        return ask("chronicler", text, f"remember that {trim_request(text)}")
+        if any(_SAID["keeps_nothing_more"].search(exchange.asked) for exchange in self._past):
+            return Task(text, answer=NOT_KEPT)
+        told = with_named_subject(trim_request(text), self._past)
+        return ask("chronicler", text, f"remember that {told}")
 
     def _asked(self, text: str) -> Task | None:
         """A question, or a few words such as "gel protocol": stored facts may have the answer."""
@@ -269,88 +294,74 @@ class Understanding:
         is_noun = "?" in text and not asks(text.strip()) and len(said.split()) <= _FEW_WORDS
         if (
             not is_noun
-            and not asks(said)
+            and not is_question(said)
             and (begins_with_request(said) or ("?" not in text and len(said.split()) > _SOME_WORDS))
         ):
             return None
-        if not has_subject(said):
-            return Task(text, answer=_WHAT_IS_MEANT) if is_question(text) else None
+        said = with_subject(said, self._past) if not has_subject(said) else said
         question = with_name(said, self._past)
+        if not has_subject(question):
+            return Task(text, answer=WHAT_IS_MEANT) if is_question(text) else None
         is_asked = asks(said) or "?" in text
         request = ANSWER.format(question=f"{question.strip(' ?')}?" if is_asked else question)
         return self._lookup(question, Request("operator", request, is_final=True))
 
     def _lookup(self, question: str, last: Request) -> Task | None:
         """A question for memory, for knowledge, and at last for the files."""
-        requests = [Request(agent, form.format(question=question)) for agent, form in _LOOK_UP.items()]
-        there = tuple(request for request in (*requests, last) if request.agent in self._tools)
+        requests = (*look_ups(question, name_in(question)), last)
+        there = tuple(request for request in requests if request.agent in self._tools)
         return Task(question, there, nothing_on_record(question), is_lookup=True) if there else None
 
     def _routed(self, text: str) -> Task:
         """The owner by the router, or by likeness to examples; else an honest answer."""
-        owner = self._owner(text)
-        if owner == DIRECT:
-            return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
+        owner = find_owner(text, self._router, self._tools)
         if owner not in self._tools:
-            return Task(text, answer=self._conversation.without_tools(owner), is_clear=False)
+            # Which work it is for whom is only a guess here, and no answer to the person.
+            return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
         match = find_tool(text, self._tools[owner])
-        if match is not None and not may_be_kept(text, match):
+        if match is not None and not (may_be_kept(text, match) and names_file(match, text)):
             return Task(text, answer=NOT_UNDERSTOOD, is_clear=False)
         return ask(owner, text)._replace(is_clear=match is not None)
-
-    def _owner(self, text: str) -> str:
-        route = self._router.route(text)
-        if route.confidence >= _FAIR and route.agent != DIRECT:
-            return route.agent
-        match = guess_tool(text, [tool for tools in self._tools.values() for tool in tools])
-        if match is not None and match.strength >= _MUCH_LIKE:
-            return next(name for name, tools in self._tools.items() if match.tool in tools)
-        # The router is unsure: take its best agent that is here, if one of its tools fits.
-        agent = next(name for name in route.scores if name in self._tools or name == DIRECT)
-        return agent if find_tool(text, self._tools.get(agent, ())) else DIRECT
 
     def _has_parts(self, text: str) -> bool:
         _, *later = (clause.text for clause in clauses_of(text))
         # "I passed my test! Put it down as an event" is one request.
-        return not any(map(_points_back, later)) and any(True for _ in self._joints(text))
-
-    def _joints(self, text: str) -> Iterator[re.Match[str]]:
-        """The places where a word that begins a request follows the end of a part."""
-        kept = [found.span() for found in _QUOTED.finditer(text)]
-        for joint in _SAID["joint"].finditer(text):
-            inside = any(start < joint.end() <= end for start, end in kept)
-            following = trim_request(text[joint.end() :])
-            if not inside and joint.start() and (begins_with_request(following) or asks(following)):
-                yield joint
+        return not any(map(points_back, later)) and any(True for _ in joints(text))
 
     def _parts(self, text: str) -> Sequence[Task]:
         """The parts, if each of them is understood by itself; none: the message is one request."""
-        pieces, start = list[str](), 0
-        for joint in self._joints(text):
-            pieces.append(text[start : joint.start()])
-            start = joint.end()
-        said = [piece for piece in (*pieces, text[start:]) if piece.strip()]
+        said = pieces_of(text)
         # A greeting or a thank-you beside a request needs no answer of its own.
         *before, last = said
         telling = [piece for piece in before if not self._conversation.small_talk(piece)]
         if is_question(last) or not self._conversation.small_talk(last):
             telling.append(last)
         telling = telling or said
-        tasks = [self.task(piece) for piece in telling]
-        are_clear = all(task.is_clear and not (task.answer and is_statement(pieces[0])) for task in tasks)
+        tasks = [self._after(telling[:at]).task(piece) for at, piece in enumerate(telling)]
+        states = is_statement(said[0])
+        are_clear = all(
+            task.is_clear and not (task.answer and not task.requests and states) for task in tasks
+        )
         # "Remember to call mum and buy milk" is one request, since buying is no task here.
-        keeps = pieces and _KEEPS.match(trim_request(pieces[0]))
+        keeps = len(said) > 1 and KEEPS.match(trim_request(said[0]))
         limits = [task for task in tasks[1:] if not task.requests and not self.direct_answer(task.text)]
         if len(said) > 1 and are_clear and not (keeps and limits):
             return tasks
         # "I'm a nurse. What can you do?" asks only at its end.
-        is_remark = len(tasks) > 1 and not keeps and all(map(_is_remark, telling[:-1]))
-        return tasks[-1:] if is_remark and tasks[-1].is_clear and is_request(telling[-1]) else ()
+        ends_remarks = len(tasks) > 1 and not keeps and all(map(is_remark, telling[:-1]))
+        return tasks[-1:] if ends_remarks and tasks[-1].is_clear and is_request(telling[-1]) else ()
+
+    def _after(self, said: Sequence[str]) -> "Understanding":
+        """As if parts of this message had been said before: "write a.txt with tea and then read it"."""
+        if not said:
+            return self
+        past = (*self._past, *(Exchange(part, "") for part in said))
+        return Understanding(*self._context, past, dict(self._known))
 
     def _pointing(self, text: str) -> Task | None:
         """A question with where to look it up is one request, and its end names the owner."""
         first, *later = (clause.text for clause in clauses_of(text))
-        pointing = next(filter(_points_back, later), "")
+        pointing = next(filter(points_back, later), "")
         if not pointing or not is_question(first):
             return None
         if foreseen := self._foreseen(text):
@@ -360,39 +371,30 @@ class Understanding:
 
     def _referring(self, text: str) -> Task | None:
         """A message about earlier ones, with what these say."""
-        reference = read_reference(trim_request(text), self._past) or read_reference(
-            text.strip(" .!?"), self._past
-        )
-        if reference is None:
+        if text in self._resolving:
             return None
-        if reference.answer:
-            return Task(text, answer=reference.answer)
-        found = Earlier(self._past, self._tools, self.tasks_of, self.direct_answer).resolve(reference)
-        return self.task(found)._replace(text=text) if isinstance(found, str) else found
+        self._resolving.add(text)
+        earlier = Earlier(self._past, self._tools, self.tasks_of, self.direct_answer)
+        request = trim_request(text)
+        for said in dict.fromkeys((request, text.strip(" .!?"), without_lead(request))):
+            for reference in read_references(said, self._past):
+                found = (
+                    Task(text, answer=reference.answer) if reference.answer else earlier.resolve(reference)
+                )
+                if found is not None:
+                    return self._resolved(text, found) if isinstance(found, str) else found
+                if reference.kind != "pick":
+                    return None
+        return None
+
+    def _resolved(self, text: str, found: str) -> Task:
+        """The task of a reference in words that stand alone; a later reference needs these of a question."""
+        task = self.task(found)
+        return task if task.is_lookup else task._replace(text=text)
 
     def tasks_of(self, number: int) -> Sequence[Task]:
         """The tasks of an earlier message, by what was said before it."""
         if number not in self._known:
-            parts = (self._abilities, self._router, self._now, self._conversation)
-            earlier = Understanding(*parts, self._past[:number], self._known)
+            earlier = Understanding(*self._context, self._past[:number], self._known)
             self._known[number] = earlier.tasks(self._past[number].asked)
         return self._known[number]
-
-
-_DO_IT = re.compile(r"\w+\s+(?:it|that|this|them)\b(?!\s+(?:is|i|my|we|the)\b)", re.IGNORECASE)
-
-
-def _points_back(text: str) -> bool:
-    """Whether a part says what to do with the part before: "look it up"."""
-    request = trim_request(text)
-    return _DO_IT.match(request) is not None and not _KEEPS.match(request)
-
-
-def _is_usable(match: ToolMatch) -> bool:
-    """Whether the path of a call is one: "show me everything" names no file."""
-    path = match.arguments.get("path")
-    return not isinstance(path, str) or (path.casefold() not in COMMON and path.casefold() != "everything")
-
-
-def _is_remark(text: str) -> bool:
-    return is_statement(text) or not is_request(text)

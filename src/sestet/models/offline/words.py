@@ -75,7 +75,8 @@ class Clause(NamedTuple):
 
 
 def is_question(text: str) -> bool:
-    return "?" in text or asks(trim_request(text))
+    said = trim_request(text)
+    return "?" in text or asks(said) or _SAID["asks_at_end"].fullmatch(said) is not None
 
 
 def asks(request: str) -> bool:

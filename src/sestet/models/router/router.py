@@ -124,7 +124,8 @@ class Router:
             weighed = self._words.lexicon.weigh(example.request)
             return sum(value * asked.get(name, 0.0) for name, value in weighed.items())
 
-        return tuple(sorted(self._weights.bank(), key=likeness, reverse=True)[:most])
+        rated = sorted(((likeness(each), each) for each in self._weights.bank()), key=lambda pair: -pair[0])
+        return tuple(example for rating, example in rated[:most] if rating)
 
     @cached_property
     def _weights(self) -> Weights:

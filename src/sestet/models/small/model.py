@@ -8,14 +8,17 @@ from typing import cast
 
 from sestet.core.agent import DIRECT, REJECT_TASK, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
-from sestet.core.message import MemoryMessage, ToolMessage, UserMessage
-from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta
+from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolMessage, UserMessage
+from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.record import replace
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
 from sestet.models.small.reply import AnswerStream, read_reply
+from sestet.models.small.steps import Ask, code_made, complete, next_step
 
+#: How often it may write a script that Python cannot read.
+_TRIES = 2
 _log = logging.getLogger("sestet.models")
 
 
@@ -67,6 +70,18 @@ class SmallModel:
 
     async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         """The reply with its calls; its answer is streamed as it arrives."""
+        step = next_step(request)
+        if made := code_made(step):
+            text, calls = made
+            if text:
+                yield TextDelta(text)
+            yield ModelReply(text, calls, free=True)
+            return
+        if isinstance(step, Ask):
+            async with aclosing(self._ask(request, step)) as items:
+                async for item in items:
+                    yield item
+            return
         answer = AnswerStream()
         # In a thread: the router may load its weights.
         plain = await asyncio.to_thread(self.plain, request)
@@ -83,6 +98,35 @@ class SmallModel:
                         yield item._replace(text=text, calls=calls)
                     case _:
                         yield item
+
+    async def _ask(self, request: ModelRequest, ask: Ask) -> AsyncGenerator[ModelItem, None]:
+        """The one call that the model may make now. If what it wrote cannot work, it writes it once more."""
+        usage, objections = Usage(), list[Message]()
+        for left in reversed(range(_TRIES)):
+            async with aclosing(self._model.stream(self._narrow(request, ask, objections))) as items:
+                async for item in items:
+                    if not isinstance(item, ModelReply):
+                        # A call is not shown while it is written.
+                        if not isinstance(item, TextDelta):
+                            yield item
+                        continue
+                    usage += item.usage
+                    text, calls = read_reply(item.text, request.tools, _data_in(request))
+                    if not left or not (objection := ask.objection(calls)):
+                        yield item._replace(text=text, calls=complete(calls), usage=usage)
+                        return
+                    objections += [AssistantMessage(item.text), UserMessage(objection)]
+
+    def _narrow(self, request: ModelRequest, ask: Ask, objections: Sequence[Message]) -> ModelRequest:
+        """A request that only one tool can answer, below the usual instruction, which was read before."""
+        *before, last = to_plain(request.messages)
+        return ModelRequest(
+            request.agent,
+            self._prompt.instruction(request.instruction, request.tools),
+            (*before, UserMessage(f"{last.text}\n\n{ask.hint}"), *objections),
+            (),
+            reply_schema((ask.tool,), may_answer=False) if self._held else None,
+        )
 
     def plain(self, request: ModelRequest) -> ModelRequest:
         """The request as the model sees it: texts only, and the schema of its reply."""

@@ -15,6 +15,7 @@ WRAPPERS = ("arguments", "parameters", "args", "params", "input", "properties", 
 _Schemas: TypeAlias = Mapping[str, JsonObject]
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _NOTHING = ("null", "none", "")
+_VALUE = "value"
 
 
 def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None:
@@ -26,7 +27,25 @@ def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None
     given = {str(name): value for name, value in cast("JsonObject", arguments).items()}
     if not find_problems(schema, given):
         return given
-    return _repair_object(schema, _unwrapped(schema, given))
+    return _repair_object(schema, _with_maps(schema, _unwrapped(schema, given)))
+
+
+def _with_maps(schema: JsonObject, given: JsonObject) -> JsonObject:
+    """A map of texts that was written apart: ``fields="Name", value="Ada"``, or ``fields="Name: Ada"``."""
+    maps = [name for name, member in _properties(schema).items() if _is_map(member)]
+    written = given.get(maps[0]) if len(maps) == 1 else None
+    if not isinstance(written, str) or parse_loosely(written) is not None:
+        return given
+    rest = {name: value for name, value in given.items() if name != maps[0]}
+    if _VALUE in given and _VALUE not in _properties(schema):
+        del rest[_VALUE]
+        return {**rest, maps[0]: {written: given[_VALUE]}}
+    name, colon, value = written.partition(":")
+    return {**rest, maps[0]: {name.strip(): value.strip()}} if colon and value.strip() else given
+
+
+def _is_map(schema: JsonObject) -> bool:
+    return schema.get("type") == "object" and isinstance(schema.get("additionalProperties"), Mapping)
 
 
 def _parsed(schema: JsonObject, text: str) -> object:

@@ -6,11 +6,12 @@ from contextlib import aclosing
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from sestet.config.installation import install_command
 from sestet.config.settings import PriceSettings, ProviderSettings, Settings
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import ModelItem, ModelReply, ModelRequest
 from sestet.core.record import replace
-from sestet.models.provider import Endpoint, NamedModel, install_command, vendor_problems
+from sestet.models.provider import Endpoint, NamedModel, vendor_problems
 
 if TYPE_CHECKING:
     from sestet.models.vendor.wire import Wire
@@ -75,7 +76,7 @@ class VendorModel:
         except ImportError as error:
             raise ModelError(
                 f"The model '{self.name}' needs a package that is not installed ({error.name}): "
-                f"{install_command(self._endpoint.vendor)}"
+                f"{install_command(self._endpoint.vendor.extra)}"
             ) from error
 
 

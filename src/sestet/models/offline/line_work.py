@@ -1,0 +1,70 @@
+"""Changes of single lines: the value of a setting, and a line for a file that is only described."""
+
+import re
+
+from sestet.core.message import Found
+from sestet.models.offline.listing import names_of, unlisted
+from sestet.models.offline.naming import files_named
+from sestet.models.offline.work import Flow, Next, Work, call, form
+
+#: How the orchestrator words a request to add to a file by its description.
+ADD_ABOUT = "add the line {text} to the file about {name}"
+_QUOTES = " \"'`“”"
+_SETTINGS = re.compile(r".*\.(?:toml|ini|cfg|conf|ya?ml|env|properties|json)", re.IGNORECASE)
+_NO_SETTING = "I found no single line in {path} that sets “{key}”, so nothing was changed."
+_NO_FILE = "There is no file here that fits “{name}”, so nothing was added. Say the name of the file."
+_WHICH = "Several files fit “{name}”, so nothing was added. Say which one: {files}."
+
+
+def change_setting(work: Work, found: re.Match[str]) -> Next:
+    """ "Change the port to 9090 in app.toml": the value of the one line that sets it, and nothing else.
+
+    Where no line sets it, "change soup to stew" replaces the words themselves.
+    """
+    given = {name.rstrip("23"): value for name, value in found.groupdict().items() if value}
+    path, key, value = (given[name].strip(_QUOTES) for name in ("path", "key", "value"))
+    is_setting = "plainly" in given or _SETTINGS.fullmatch(path) is not None
+    if not work.steps:
+        return call("fs_search", text=key, path=path) if is_setting else None
+    if work.last.call.name != "fs_search":
+        return None
+    if work.last.result.failed:
+        return f"Nothing was changed: {work.last.result.text}"
+    lines = [changed for one in work.last.result.found if (changed := _with_value(one, key, value))]
+    if not lines and "plainly" not in given:
+        return call("fs_edit", path=path, old=key, new=value)
+    if len(lines) != 1:
+        return _NO_SETTING.format(path=path, key=key)
+    old, new = lines[0]
+    return call("fs_edit", path=path, old=old, new=new)
+
+
+def _with_value(line: Found, key: str, value: str) -> tuple[str, str] | None:
+    """A line that sets the key, as it is and with the new value; quotes around the old value stay."""
+    sets = re.match(
+        rf"(?P<head>\s*(?:[-*]\s+)?[\"']?{re.escape(key)}[\"']?\s*[:=]\s*)(?P<quote>[\"']?)(?P<old>[^\"'#]*?)(?P<end>(?P=quote),?\s*(?:#.*)?)$",
+        line.text,
+        re.IGNORECASE,
+    )
+    return (line.text, f"{sets['head']}{sets['quote']}{value}{sets['end']}") if sets else None
+
+
+def _add_about(work: Work, found: re.Match[str]) -> Next:
+    """A line at the end of the one file that a description fits; else nothing is added."""
+    if work.made("fs_append"):
+        return None
+    if listing := unlisted(work):
+        return listing
+    name = found["name"]
+    named = files_named(name, names_of(work))
+    if len(named) > 1:
+        return _WHICH.format(name=name, files=", ".join(named))
+    if not named:
+        return _NO_FILE.format(name=name)
+    return call("fs_append", path=named[0], text=found["text"].strip(_QUOTES))
+
+
+#: Requests that take several calls: their words, the tools that they need, and the work.
+FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
+    (form(ADD_ABOUT), frozenset({"fs_list", "fs_append"}), _add_about),
+)
