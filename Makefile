@@ -1,31 +1,51 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast test-slow test-pythons lint types docs docs-check check bench bench-agentdojo router wheel format lock clean stale
+.PHONY: help setup run test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
 
 BIN := .venv/bin
+# A worker that is done takes tests from the others, so that none waits for the longest file.
+PYTEST := $(BIN)/pytest -n auto --dist worksteal
+
+# The tests start hundreds of processes. Without bytecode on the disk, each would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Not empty when .venv is incomplete or belongs to another checkout; scripts/setup.sh checks it.
 STALE := $(shell scripts/setup.sh usable || echo stale)
 
 help: ## list the tasks
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s  %s\n", $$1, $$2 }' Makefile
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-16s  %s\n", $$1, $$2 }' Makefile
 
 setup: .venv/.dev ## make .venv with everything that running, testing and checking need
 
 run: .venv/.run ## talk with the assistant (ARGS="..." goes to `sestet chat`)
 	@$(BIN)/sestet chat $(ARGS)
 
-test: .venv/.dev ## run every test
-	$(BIN)/pytest -n auto
+test: .venv/.dev ## run the tests that are not slow, in a minute or two
+	$(PYTEST) -m "not slow"
 
-test-fast: .venv/.dev ## run the tests that are not marked slow
-	$(BIN)/pytest -n auto -m "not slow"
+test-slow: .venv/.dev ## run the slow tests: the batteries below, and the tests that take seconds
+	$(PYTEST) -m slow
 
-test-slow: .venv/.dev ## run the tests that are marked slow
-	$(BIN)/pytest -n auto -m slow
+test-all: .venv/.dev ## run every test
+	$(PYTEST)
 
-test-pythons: .venv/.dev ## run the fast tests with the other Pythons of this machine, 3.11 to 3.14
+test-containment: .venv/.dev ## attack the gate and the vault
+	$(PYTEST) -m containment
+
+test-faults: .venv/.dev ## kill processes, fill disks, damage files, load the machine
+	$(PYTEST) -m faults
+
+test-processes: .venv/.dev ## talk with the real program, at a terminal and through pipes
+	$(PYTEST) -m processes
+
+test-browser: .venv/.dev ## read, use and attack with pages in a real Chromium
+	$(PYTEST) -m browser
+
+test-sandbox: .venv/.dev ## attack the sandbox
+	$(PYTEST) -m sandbox
+
+test-pythons: .venv/.dev ## run the tests that are not slow with the other Pythons of this machine, 3.11 to 3.14
 	$(BIN)/python -m scripts.other_pythons $(ARGS)
 
 lint: .venv/.dev ## check style, formatting and the import contracts
@@ -43,13 +63,16 @@ docs: .venv/.dev ## write the generated pages of the documentation
 docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
 
-check: lint types test docs-check test-pythons ## all of the above checks; what continuous integration runs
+check: lint types test-all docs-check test-pythons ## all of the above checks; what continuous integration runs
 
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)
 
 bench-agentdojo: .venv/.dev ## attack the gate with AgentDojo (ARGS="--benign" for the tasks alone)
 	$(BIN)/python -m bench.agentdojo $(ARGS)
+
+bench-browser: .venv/.dev ## measure what a model reads of a page, and what the browser costs, against Playwright
+	$(BIN)/python -m bench.browser $(ARGS)
 
 router: .venv/.dev ## train the router on its bank of requests, and write its figures into docs/routing.md
 	$(BIN)/python -m sestet.evals.training
@@ -69,7 +92,7 @@ COMPILE := build/lock-venv/bin/uv --quiet pip compile pyproject.toml --universal
 	--generate-hashes --no-annotate --custom-compile-command "make lock" $(UPGRADE)
 
 lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgrade for the newest versions)
-	$(COMPILE) --group build --extra router --output-file requirements.lock
+	$(COMPILE) --group build --extra keyring --extra router --output-file requirements.lock
 	$(COMPILE) --group dev --all-extras --constraints requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove .venv, caches and build products
@@ -79,7 +102,8 @@ clean: ## remove .venv, caches and build products
 .venv/.run: pyproject.toml requirements.lock scripts/setup.sh scripts/install_packages.py $(STALE)
 	@scripts/setup.sh run
 
-.venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh scripts/install_packages.py $(STALE)
+.venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh scripts/install_packages.py \
+		tests/chain/package-lock.json $(STALE)
 	@scripts/setup.sh dev
 
 build/lock-venv/bin/uv: | .venv/.run

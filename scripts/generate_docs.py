@@ -177,7 +177,7 @@ def _render_event(event: type[Event]) -> str:
 
 
 def render_stamp() -> str:
-    return _render_fields(Stamp, Stamp._fields)
+    return _render_fields(Stamp, Stamp.__struct_fields__)
 
 
 def _render_fields(record: type, names: Sequence[str]) -> str:

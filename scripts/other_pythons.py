@@ -1,4 +1,4 @@
-"""Runs the fast tests with each supported Python that this machine has, apart from the one of ``.venv``.
+"""Runs the tests that are not slow with each supported Python of this machine, apart from that of ``.venv``.
 
 Each gets a virtual environment of its own below ``build/``, with the packages of the lock file.
 """
@@ -71,9 +71,9 @@ def run_tests(version: str, python: str, more: Sequence[str] = ()) -> int:
         if code:
             return code
     ignored = [f"--ignore={folder}" for folder in _LEFT_OUT]
-    command = [ROOT / venv / "bin" / "python", "-m", "pytest", "-q", "-n", "auto", "-m", "not slow"]
+    command = [ROOT / venv / "bin" / "python", "-m", "pytest", "-q", "-n", "auto", "--dist", "worksteal"]
     return subprocess.run(
-        [*command, "-p", "no:cacheprovider", *ignored, *more], cwd=ROOT, check=False
+        [*command, "-m", "not slow", "-p", "no:cacheprovider", *ignored, *more], cwd=ROOT, check=False
     ).returncode
 
 

@@ -84,14 +84,28 @@ ensure_ensurepip() {
         "It is not Debian's Python: name one that is complete: make PYTHON=/usr/bin/python3 run"
 }
 
-# The tests run the sandbox of an ordinary user with it too. They leave that part out without it, so go on if
-# it cannot be installed. Root's own commands do not need it.
-offer_bubblewrap() {
-    if command -v bwrap >/dev/null || ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then return 0; fi
-    say "installing the Debian package bubblewrap, for the tests of the sandbox"
+# Some tests need programs of Debian's: they run the sandbox of an ordinary user with bubblewrap, pages in Chromium,
+# and the vault with a real keyring on a D-Bus of its own. Those tests are left out without them, so go on.
+offer_package() {
+    if command -v "$1" >/dev/null || ! command -v apt-get >/dev/null || [ "$(id -u)" -ne 0 ]; then return 0; fi
+    say "installing the Debian package $2, for the tests of the $3"
     export DEBIAN_FRONTEND=noninteractive
-    { apt-get -q update && apt-get -q install -y --no-install-recommends bubblewrap; } >/dev/null 2>&1 ||
-        say "bubblewrap could not be installed; some tests of the sandbox are left out"
+    { apt-get -q update && apt-get -q install -y --no-install-recommends "$2"; } >/dev/null 2>&1 ||
+        say "$2 could not be installed; some tests of the $3 are left out"
+}
+
+# The payment tests run against a real chain on this machine, which comes as npm packages with hashes. They are
+# left out without it, so go on if it cannot be installed. No script of a package runs. ("npm ci" would refuse a
+# lock file that lacks the packages of other systems.)
+offer_chain() {
+    if ! command -v npm >/dev/null; then
+        say "npm was not found; the tests of payments over a chain are left out"
+        return 0
+    fi
+    if [ tests/chain/node_modules/.package-lock.json -nt tests/chain/package-lock.json ]; then return 0; fi
+    say "installing the local chain of the payment tests"
+    (cd tests/chain && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null 2>&1 ||
+        say "the local chain could not be installed; the tests of payments over a chain are left out"
 }
 
 # Rename before removing, so that an interrupted removal does not leave half a .venv.
@@ -152,7 +166,11 @@ set_up() {
 case ${1:-} in
     run) set_up requirements.lock .run </dev/null ;;
     dev)
-        offer_bubblewrap </dev/null
+        offer_package bwrap bubblewrap sandbox </dev/null
+        offer_package chromium-headless-shell chromium-headless-shell browser </dev/null
+        offer_package gnome-keyring-daemon gnome-keyring vault </dev/null
+        offer_package dbus-daemon dbus-daemon vault </dev/null
+        offer_chain </dev/null
         set_up requirements-dev.lock .run .dev </dev/null
         ;;
     usable) usable ;;

@@ -10,6 +10,7 @@ import pytest
 import sestet
 from sestet.core.errors import ConfigError, DefinitionError, PersonError, ScriptError, StorageError
 from sestet.core.event import Event, RequestRouted, ToolFinished, TurnFinished, TurnStarted
+from sestet.core.record import replace
 from sestet.core.tool import CallInfo
 from sestet.models.router.router import Router
 from sestet.services.files import Files
@@ -217,7 +218,7 @@ async def test_turns_that_were_cut_off_are_offered_and_running_ones_are_not(tmp_
         first = await anext(events)
         while_running = app.unfinished_turns()
         # A killed process leaves the beginning of a turn, and no lock.
-        app.journal.append(TurnStarted(first.stamp._replace(session_id="s2", turn_id="cut"), "hello"))
+        app.journal.append(TurnStarted(replace(first.stamp, session_id="s2", turn_id="cut"), "hello"))
         offered = app.unfinished_turns()
         async for _ in events:
             pass

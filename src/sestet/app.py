@@ -15,36 +15,43 @@ from sestet.assembly import (
     available_tools,
     build_root,
     day_budget,
-    fast_route,
     history_tokens,
+    home_directory,
+    hooks_of,
     limits_of,
     load_peers,
-    open_commands,
+    opened_vault,
     policy_of,
-    recall_hook,
     require_agents,
     settings_of,
+    unlock_unattended,
+    unmatched_warnings,
+    vault_in,
     with_plugins,
 )
-from sestet.config import Loaded, Settings, data_directory, load_settings
+from sestet.config import Loaded, Settings, load_settings
 from sestet.core.agent import UNMATCHED, AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
+from sestet.core.record import replace
 from sestet.core.tool import Tool
 from sestet.core.words import local_now
 from sestet.models.choice import Models, check_models
 from sestet.plugins import without_tools
+from sestet.processes import open_processes
 from sestet.runtime.answer import Answer, read_answer
 from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.delegation import REMOTE_SINK
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
-from sestet.runtime.runner import Hooks, Runner
+from sestet.runtime.runner import Runner
 from sestet.runtime.steps import Steps
 from sestet.services.embedding.index import open_embedding
 from sestet.services.file_changes.undo import undo_of
 from sestet.services.sessions import new_session_id
+from sestet.services.vault.scanner import Scanner
+from sestet.services.vault.vault import Vault
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.forgettings import Forgettings
@@ -71,41 +78,35 @@ class App:
         self.specs = (*default_specs(), *additions.all_specs)
         self._locks = SessionLocks.beside(database.path)
         self.embedding = open_embedding(settings.embedding, database, self._locks)
-        self._commands = open_commands(settings, database.path, additions.settings_file)
-        self.tools = available_tools(settings, database, self.embedding, additions, self._commands)
+        scanner = additions.scanner or Scanner(vault_in(database.path.parent))
+        self.vault, additions = scanner.vault, replace(additions, scanner=scanner)
+        self._processes = open_processes(settings, database.path, additions.settings_file)
+        self.tools = available_tools(settings, database, self.embedding, additions, self._processes)
         self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
-        owners = tool_owners(self.tools, self.specs)
         # One flat agent holds every tool, whatever its name.
-        self.unmatched = owners[UNMATCHED] if settings.agent.multi_agent else ()
+        self.unmatched = tool_owners(self.tools, self.specs)[UNMATCHED] if settings.agent.multi_agent else ()
         self.root = build_root(settings, self.tools, self.specs, peers.peers if peers else ())
-        known = (self.root.name, *(spec.name for spec in self.specs), *self.plugins.skipped)
-        require_agents(settings.agents, known)
-        self.budget = day_budget(settings, database)
-        check = self.budget.require if self.budget else None
-        self.models = Models(settings, self.root, self.specs, additions.model, check)
+        require_agents(settings.agents, self.root, self.specs, self.plugins.skipped)
+        self.budget = budget = day_budget(settings, database)
+        self.models = Models(settings, self.root, self.specs, additions.model, budget and budget.require)
         self.remote_warnings = peers.warnings if peers else ()
-        self.warnings = (*_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
-        self.journal = Journal(database)
+        self.warnings = (*unmatched_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
+        self.journal = Journal(database, scanner)
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self.undo = undo_of(database, additions.settings_file)
         self._database = database
         self._has_traces = Forgettings(database).has_traces()
-        names = (self.root.name, *(agent.name for agent in self.root.sub_agents))
-        self._policy = policy_of(settings, names if additions.model is None else ())
+        agents = (self.root, *self.root.sub_agents) if additions.model is None else ()
+        self._policy = policy_of(settings, [agent.name for agent in agents])
         gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600)
         self._runner = Runner(
-            Steps(self.root, self.models.of, gatekeeper),
+            Steps(self.root, self._processes.started_with(self.models.of, self.root), gatekeeper),
             self.journal,
             History(self.journal, history_tokens(settings)),
             self._locks,
             limits_of(settings),
-            Hooks(
-                recall=recall_hook(settings, database),
-                fast_route=fast_route(settings, self.models, self.root),
-                clock=additions.clock,
-                after_turn=self._after_turn,
-            ),
+            hooks_of(settings, database, self.models, self.root, additions.clock, self._after_turn),
         )
 
     @property
@@ -144,20 +145,16 @@ class App:
         """Observing, reflecting and extracting, between turns."""
         from sestet.background import Background
 
-        return Background(self.settings, self._database, self._locks, self.models)
+        return Background(self.settings, self._database, self._locks, self.models, self.embedding)
+
+    def _after_turn(self, session_id: str, stored: bool) -> None:
+        self.background.after_turn(session_id, stored)
 
     def wake(self) -> None:
         """Start the background work, if there is any."""
         self.background.wake()
         if self._has_traces:
             self.background.wipe()
-        if self.embedding:
-            self.embedding.wake()
-
-    def _after_turn(self, session_id: str) -> None:
-        self.background.after_turn(session_id)
-        if self.embedding:
-            self.embedding.wake()
 
     def standing_tool(self, question: Question) -> Tool | None:
         """The question's tool if a standing answer is possible; None: only this one call can be approved."""
@@ -169,7 +166,7 @@ class App:
         stands = decision == "approve" and scope != "once"
         question = self.approvals.get(approval_id) if stands else None
         if question is not None and self.standing_tool(question) is None:
-            why = "it may move money, or a small local model chose it"
+            why = "it may move money, needs a value that you type, or a small local model chose it"
             raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         return self.approvals.decide(approval_id, decision, scope)
 
@@ -191,9 +188,8 @@ class App:
         return self._runner.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """End all commands, let the background work finish its current step, and start no other."""
-        if self._commands is not None:
-            await self._commands.close()
+        """End commands and the browser, and let the background work finish only its current step."""
+        await self._processes.close()
         if "background" in self.__dict__:
             await self.background.close()
         # The last observations are embedded too, so embedding closes last.
@@ -216,6 +212,7 @@ async def open(
     specs: Sequence[AgentSpec] = (),
     plugins: bool | Path | None = None,
     clock: Callable[[], datetime] = local_now,
+    unlock: Callable[[Vault], None] = unlock_unattended,
 ) -> AsyncGenerator[App]:
     """Open an assistant: ``async with sestet.open() as app``.
 
@@ -223,7 +220,8 @@ async def open(
     ``home`` is the directory of the database; None is the usual data directory. ``tools`` and ``specs`` join
     those that ship: a tool goes to the specialist that owns its prefix. ``plugins`` adds the person's
     plug-ins (True), or those of one folder (its path); None: if the settings are read from the file.
-    ``clock`` gives the person's local time, which every agent is told.
+    ``clock`` gives the person's local time, which every agent is told. ``unlock`` is called with the vault if
+    a key in the settings lies in it; by default the passphrase is taken from ``SESTET_PASSPHRASE_FILE``.
     """
     loaded = load_settings() if settings is None else settings
     settings = settings_of(loaded)
@@ -231,26 +229,19 @@ async def open(
     if model is None:
         check_models(settings)
     async with AsyncExitStack() as stack:
+        vault = await stack.enter_async_context(opened_vault(home_directory(home), settings, unlock))
+        settings, additions = vault.settings, replace(additions, scanner=vault.scanner)
         peers = await load_peers(settings)
         for peer in peers.peers if peers else ():
             stack.push_async_callback(peer.close)
-        power = settings.storage.durability == "power"
-        database = Database(_directory(home) / FILE_NAME, power=power)
+        database = Database(vault.directory / FILE_NAME, power=settings.storage.durability == "power")
         stack.callback(database.close)
         app = App(settings, database, additions, peers)
+        app.warnings += vault.warnings
         stack.callback(app.release)
         stack.push_async_callback(app.rest)
         # Background work starts after the caller has its app.
-        waking = asyncio.get_running_loop().call_soon(app.wake)
-        stack.callback(waking.cancel)
+        stack.callback(asyncio.get_running_loop().call_soon(app.wake).cancel)
         yield app
         await app.rest()
         await app.models.close()
-
-
-def _directory(home: Path | str | None) -> Path:
-    return Path(home).expanduser() if home else data_directory()
-
-
-def _warnings(unmatched: tuple[Tool, ...]) -> tuple[str, ...]:
-    return tuple(f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched)

@@ -1,15 +1,18 @@
 """Builds the parts of an assistant from its settings: tools with their services, limits, policy."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs, room_names, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
-from sestet.config import Loaded, Settings, settings_from
+from sestet.config import Loaded, Settings, data_directory, settings_from
+from sestet.config.load import PASSPHRASE_FILE, passphrase_file, session_bus
 from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
-from sestet.core.errors import ConfigError, DefinitionError
+from sestet.core.errors import ConfigError, DefinitionError, VaultError
 from sestet.core.model import Model
 from sestet.core.record import Record, replace
 from sestet.core.schema import suggest
@@ -18,11 +21,12 @@ from sestet.core.words import local_now
 from sestet.models.choice import Models, is_local, is_small
 from sestet.orchestration.routing import PromptProfile
 from sestet.plugins import Plugins
+from sestet.processes import Processes, workspace_roots
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.runner import Hooks
 from sestet.runtime.turn import Limits
-from sestet.services.commands.command_rules import OwnerRules
-from sestet.services.commands.commands import Commands
+from sestet.services.browser.page_search import PageSearch
 from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.file_changes.service import FileChanges
@@ -32,8 +36,13 @@ from sestet.services.forgetting import Forgetting
 from sestet.services.memory.recall import Recall, Recollection
 from sestet.services.own_files import own_files
 from sestet.services.retrieval import Retrieval
-from sestet.services.sandbox.places import isolations_of, make_plan
-from sestet.services.sandbox.sandbox import Sandbox, SandboxError, why_unavailable
+from sestet.services.skills.service import Skills
+from sestet.services.vault.entries import FILE_NAME as VAULT_FILE
+from sestet.services.vault.scanner import Scanner
+from sestet.services.vault.setting_keys import keys_in_vault, with_vault_keys
+from sestet.services.vault.signing import Signer
+from sestet.services.vault.vault import Vault
+from sestet.services.web_search import EndpointSearch, WebSearch
 from sestet.services.workspace import Workspace
 from sestet.storage.database import Database
 from sestet.storage.file_changes import FileChangeStore
@@ -61,6 +70,8 @@ class Additions(Record):
     settings_file: Path | None = None
     #: The present moment in the person's time zone, which every agent is told.
     clock: Callable[[], datetime] = local_now
+    #: The scanner of the vault, if that is open already.
+    scanner: Scanner | None = None
 
     @property
     def all_specs(self) -> tuple[AgentSpec, ...]:
@@ -115,7 +126,7 @@ def available_tools(
     database: Database,
     embedding: EmbeddingIndex | None = None,
     additions: Additions = Additions(),  # noqa: B008 - frozen
-    commands: Commands | None = None,
+    processes: Processes = Processes(),  # noqa: B008 - frozen
 ) -> tuple[Tool, ...]:
     """Every tool of every room whose services the settings switch on, then those that are added.
 
@@ -134,9 +145,16 @@ def available_tools(
         KnowledgeStore: KnowledgeStore(database),
         LearningStore: LearningStore(database),
         SessionSearch: SessionSearch(database),
+        Skills: Skills(database.path.parent, roots, processes.commands),
+        **processes.services(),
     }
-    if commands is not None:
-        services[Commands] = commands
+    vault = additions.scanner.vault if additions.scanner else vault_in(database.path.parent)
+    services |= {Vault: vault, Signer: vault}
+    if settings.payments.enabled:
+        from sestet.services.payments.opening import open_payments
+        from sestet.services.payments.payments import Payments
+
+        services[Payments] = open_payments(settings, database, vault)
     if settings.graph.enabled:
         services[GraphStore] = GraphStore(database)
         services[Predicates] = Predicates(settings.graph.predicates)
@@ -144,12 +162,13 @@ def available_tools(
         graph = GraphStore(database) if settings.graph.enabled else None
         services[Retrieval] = Retrieval(PassageStore(database), graph, embedding)
     if settings.search.url:
-        from sestet.services.web_search import WebSearch
-
-        services[WebSearch] = WebSearch(settings.search.url)
+        services[WebSearch] = EndpointSearch(settings.search.url, key=settings.search.api_key)
+    elif settings.search.page and processes.browser:
+        services[WebSearch] = PageSearch(processes.browser, settings.search.page)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
-    built_in = (tool.bind(services) for name in room_names() for tool in room_tools(name))
+    off = () if settings.payments.enabled else ("payments",)
+    built_in = (tool.bind(services) for name in room_names() for tool in room_tools(name, without=off))
     optional = (tool.bind(services) for tool in additions.plugins.tools)
     return (
         *(tool for tool in built_in if tool is not None),
@@ -158,25 +177,61 @@ def available_tools(
     )
 
 
-def workspace_roots(settings: Settings) -> tuple[Path, ...]:
-    """The directories in which agents work; the working directory, if the settings name none."""
-    try:
-        return tuple(Path(root).expanduser().absolute() for root in settings.workspace.roots) or (Path.cwd(),)
-    except RuntimeError:
-        raise ConfigError(["workspace.roots: a path names the home of a user that is not known"]) from None
+def home_directory(home: Path | str | None) -> Path:
+    """The directory of the stored data; None is the usual one."""
+    return Path(home).expanduser() if home else data_directory()
 
 
-def open_commands(settings: Settings, database: Path, settings_file: Path | None) -> Commands | None:
-    """Runs commands in the sandbox of the settings; None: none can work here, so there are no such tools."""
-    isolations = isolations_of(settings)
-    if isolations != ("none",) and why_unavailable():
-        return None
+def vault_in(directory: Path) -> Vault:
+    """The vault of a data directory. Nothing is started or asked before it is used."""
+    return Vault(directory / VAULT_FILE, passphrase_file(), session_bus())
+
+
+def unlock_unattended(vault: Vault) -> None:
+    """Open the vault with the passphrase file or the keyring; raise if neither does: nobody is asked."""
+    if not vault.unlock_unattended():
+        keyring = f" ({vault.keyring_problem})" if vault.keyring_problem else ""
+        raise VaultError(
+            f"the vault is locked{keyring}; write its passphrase into a file that only you can read, and set "
+            f"{PASSPHRASE_FILE} to its path",
+            locked=True,
+        )
+
+
+class OpenedVault(Record):
+    """The vault of an assistant, where it lies, and the settings with the keys that lie in it."""
+
+    directory: Path
+    scanner: Scanner
+    settings: Settings
+    warnings: tuple[str, ...] = ()
+
+
+@asynccontextmanager
+async def opened_vault(
+    directory: Path, settings: Settings, unlock: Callable[[Vault], None]
+) -> AsyncGenerator[OpenedVault]:
+    """Unlock the vault if a key of the settings lies in it, or if nobody has to be asked for that."""
+    vault, warnings = vault_in(directory), ()
+    scanner = Scanner(vault)
     try:
-        plan = make_plan(settings, database, settings_file)
-    except SandboxError:
-        return None
-    owner = OwnerRules(settings.sandbox.allowed, settings.sandbox.network)
-    return Commands(Sandbox(plan, isolations), workspace_roots(settings)[0], owner)
+        if any(keys_in_vault(settings)):
+            settings = await asyncio.to_thread(with_vault_keys, settings, vault, unlock)
+        try:
+            if vault.exists():
+                await asyncio.to_thread(vault.unlock_unattended)
+            if vault.keyring_problem and not vault.is_unlocked:
+                warnings = (f"the vault stays locked: {vault.keyring_problem}",)
+        except VaultError as error:
+            warnings = (f"the vault stays locked: {error}",)
+        yield OpenedVault(directory, scanner, settings, warnings)
+    finally:
+        scanner.close()
+        vault.close()
+
+
+def unmatched_warnings(unmatched: Iterable[Tool]) -> tuple[str, ...]:
+    return tuple(f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched)
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:
@@ -239,7 +294,20 @@ def history_tokens(settings: Settings) -> int:
     return tokens
 
 
-def recall_hook(settings: Settings, database: Database) -> Callable[[str], Recollection | None]:
+def hooks_of(
+    settings: Settings,
+    database: Database,
+    models: Models,
+    root: Agent,
+    clock: Callable[[], datetime],
+    after_turn: Callable[[str, bool], None],
+) -> Hooks:
+    """What is done before, in and after every turn."""
+    recall, fast_route = _recall_hook(settings, database), _fast_route(settings, models, root)
+    return Hooks(recall, fast_route, clock=clock, after_turn=after_turn)
+
+
+def _recall_hook(settings: Settings, database: Database) -> Callable[[str], Recollection | None]:
     """Finds what is remembered about a message, for the root agent's prompt."""
     memory = settings.observational_memory
     tokens = memory.prompt_tokens if memory.enabled else 0
@@ -283,7 +351,7 @@ def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
     return Policy(settings.policy.block, tuple(allowed), careful, scratch)
 
 
-def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
+def _fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:
     """The fast route, if the settings switch it on."""
     wanted = settings.agent.fast_route
     # The built-in model routes in the same way, so there is no call to save.
@@ -292,8 +360,11 @@ def fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | N
     return FastRoute(lambda: models.router, only_measured=wanted == "auto")
 
 
-def require_agents(named: Iterable[str], known: Sequence[str]) -> None:
-    """Refuse settings for an agent that does not exist."""
+def require_agents(
+    named: Iterable[str], root: Agent, specs: Iterable[AgentSpec], skipped: Iterable[str]
+) -> None:
+    """Refuse settings for an agent that does not exist; one of a plug-in may have been skipped."""
+    known = (root.name, *(spec.name for spec in specs), *skipped)
     problems = [
         f"agents.{name}: there is no such agent{suggest(name, known)}" for name in named if name not in known
     ]

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +12,7 @@ from sestet.config.vendors import OFFLINE
 from sestet.core.model import Model, ModelReply, ModelRequest
 from sestet.models.choice import Models, is_small
 from sestet.models.metered import MeteredModel
+from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.memory.observer import Observer, Thresholds
@@ -33,9 +35,17 @@ _LARGE = 100_000_000
 class Background:
     """The background workers that the settings switch on. Their queues are stored, so no work is lost."""
 
-    def __init__(self, settings: Settings, database: Database, locks: SessionLocks, models: Models) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        locks: SessionLocks,
+        models: Models,
+        embedding: EmbeddingIndex | None = None,
+    ) -> None:
         self.extraction = _extraction(settings, database, models)
-        self._observer = _observer(settings, database, locks, models)
+        self._embedding = embedding
+        self._observer = _observer(settings, database, locks, models, self._read_stored)
         self._reader = Worker("extraction", self.extraction.step) if self.extraction else None
         self._wiper = Worker("wipe", lambda: _wipe(database.path))
 
@@ -43,14 +53,21 @@ class Background:
         """Look for work."""
         if self._observer:
             self._observer.wake()
-        if self._reader:
-            self._reader.wake()
+        self._read_stored()
 
-    def after_turn(self, session_id: str) -> None:
-        """Called with the session id after a turn's last event was delivered."""
+    def after_turn(self, session_id: str, stored: bool) -> None:
+        """Called after a turn's last event was delivered; ``stored``: the turn may have stored a text."""
         if self._observer:
             self._observer.after_turn(session_id)
-        self.wake()
+        if stored:
+            self._read_stored()
+
+    def _read_stored(self) -> None:
+        """Look for texts that were stored and are not embedded or read for facts."""
+        if self._reader:
+            self._reader.wake()
+        if self._embedding:
+            self._embedding.wake()
 
     def wipe(self) -> None:
         """Wipe the traces of what was forgotten, which an earlier process has left."""
@@ -92,14 +109,20 @@ def _extraction(settings: Settings, database: Database, models: Models) -> Extra
     return Extraction(store, Predicates(settings.graph.predicates), settings.graph.extraction, model)
 
 
-def _observer(settings: Settings, database: Database, locks: SessionLocks, models: Models) -> Observer | None:
+def _observer(
+    settings: Settings,
+    database: Database,
+    locks: SessionLocks,
+    models: Models,
+    on_stored: Callable[[], None],
+) -> Observer | None:
     memory = settings.observational_memory
     if not memory.enabled:
         return None
     thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
     model = _metered(_real_model(settings, models, "chronicler"), database)
     writer = ModelWriter(model) if model else RuleWriter()
-    return Observer(database, locks, writer, thresholds)
+    return Observer(database, locks, writer, thresholds, on_stored)
 
 
 def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:

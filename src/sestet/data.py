@@ -4,6 +4,7 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sestet.config import Settings, data_directory
 from sestet.services.costs import Costs
@@ -20,6 +21,10 @@ from sestet.storage.journal import Journal, SessionRow
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.spending import SpendingStore
+
+if TYPE_CHECKING:
+    from sestet.services.payments.payments import Payments
+    from sestet.services.vault.signing import Signer
 
 
 class Data:
@@ -53,6 +58,12 @@ class Data:
     @cached_property
     def undo(self) -> Undo:
         return undo_of(self._database, self._settings_file)
+
+    def payments(self, signer: "Signer") -> "Payments":
+        """Payments of these settings; raise if they are switched off."""
+        from sestet.services.payments.opening import open_payments
+
+        return open_payments(self.settings, self._database, signer)
 
     @cached_property
     def session_deletion(self) -> SessionDeletion:

@@ -25,7 +25,7 @@ from sestet.storage.observations import ObservationStore, ReflectionSources
 
 from .calling import CALL, DAY, LATER, problems, run
 
-STRANGE = Label(untrusted=True, sources=("browser_read of navigator",))
+STRANGE = Label(untrusted=True, sources=("browser_fetch of navigator",))
 
 
 @pytest.fixture

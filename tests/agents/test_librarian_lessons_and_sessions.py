@@ -22,7 +22,7 @@ from sestet.storage.session_search import SessionSearch
 
 from .calling import CALL, DAY, LATER, run
 
-PAGE = Label(untrusted=True, sources=("browser_read of navigator",))
+PAGE = Label(untrusted=True, sources=("browser_fetch of navigator",))
 AFTER_A_PAGE = replace(CALL, label=PAGE)
 
 
@@ -197,7 +197,7 @@ async def test_a_long_reply_is_shown_around_the_words_that_were_looked_for(tmp_p
 
 async def test_a_reply_that_rests_on_untrusted_text_stays_untrusted_when_it_is_found(tmp_path: Path) -> None:
     @sestet.tool(risk="safe", reads=("untrusted",), effect="none", recovery="pure")
-    async def browser_read(url: str) -> str:
+    async def browser_fetch(url: str) -> str:
         """Read a page."""
         return "fish is cheap"
 
@@ -206,10 +206,10 @@ async def test_a_reply_that_rests_on_untrusted_text_stays_untrusted_when_it_is_f
             sestet.ToolCall("transfer_to_agent", {"agent_name": "navigator", "request": "read"}),
             "Fish is cheap.",
         ],
-        "navigator": [sestet.ToolCall("browser_read", {"url": "x"}), "cheap"],
+        "navigator": [sestet.ToolCall("browser_fetch", {"url": "x"}), "cheap"],
     }
     model = sestet.ScriptedModel(script)
-    async with sestet.open({}, model=model, home=tmp_path, tools=[browser_read]) as app:
+    async with sestet.open({}, model=model, home=tmp_path, tools=[browser_fetch]) as app:
         async for _ in app.run_turn("s1", "what does the page say?"):
             pass
     database = Database(tmp_path / "sestet.db")
@@ -217,5 +217,5 @@ async def test_a_reply_that_rests_on_untrusted_text_stays_untrusted_when_it_is_f
     label = await label_of(search_sessions, SessionSearch(database), query="fish")
 
     assert (label.untrusted, label.private) == (True, True)
-    assert "browser_read of navigator" in label.sources
+    assert "browser_fetch of navigator" in label.sources
     database.close()

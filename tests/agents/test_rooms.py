@@ -195,6 +195,14 @@ def test_a_tool_is_routed_to_the_room_it_lies_in(name: str) -> None:
     assert sestet.partition_tools(tools)._asdict()[name] == tools
 
 
+def test_a_standing_answer_to_a_command_holds_in_its_directory_only() -> None:
+    tools = [tool for name in agents.room_names() for tool in agents.room_tools(name)]
+    with_directory = [tool for tool in tools if "cwd" in str(tool.parameters)]
+
+    assert with_directory
+    assert [tool.name for tool in with_directory if "cwd" not in tool.binds] == []
+
+
 def test_no_tool_lies_in_two_rooms() -> None:
     counted = Counter(tool.name for tool in _every_tool())
 
@@ -301,5 +309,6 @@ def test_every_tool_that_asks_says_what_is_at_stake_and_what_a_longer_yes_allows
     asking = [tool for tool in _every_tool() if tool.risk != "safe" or tool.effect in ("external", "money")]
     assert asking
     for tool in asking:
-        assert tool.standing, tool.name
+        # Money never moves on a standing answer, so no words may promise it.
+        assert bool(tool.standing) == (tool.effect != "money"), tool.name
         assert tool.caution or tool.risk == "safe", tool.name

@@ -57,6 +57,9 @@ def filled(tool: Tool, example: str) -> tuple[str, dict[str, object]]:
     arguments: dict[str, object] = {}
     for slot in _SLOT.findall(example):
         parameter = parameters_of(tool)[slot]
-        samples = (*parameter.listed, f"7{slot}7", "m7", "o7", "c7", 7)
-        arguments[slot] = next(s for s in samples if re.fullmatch(parameter.form or ".+", str(s)))
-    return _SLOT.sub(lambda slot: str(arguments[slot[1]]), example), arguments
+        named = ("a: 7",) if parameter.type == "object" else (f"7{slot}7", "http://7.example/")
+        samples = (*parameter.choices, *parameter.listed, *named, "m7", "o7", "c7", "t7", 7)
+        sample = next(s for s in samples if re.fullmatch(parameter.form or ".+", str(s)))
+        arguments[slot] = {"a": "7"} if sample == "a: 7" else sample
+    said = {slot: "a: 7" if value == {"a": "7"} else str(value) for slot, value in arguments.items()}
+    return _SLOT.sub(lambda slot: said[slot[1]], example), arguments

@@ -27,7 +27,7 @@ from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore
 from tests.agents.calling import CALL, DAY, LATER, run
 
-PAGE = Label(untrusted=True, sources=("browser_read of navigator",))
+PAGE = Label(untrusted=True, sources=("browser_fetch of navigator",))
 POISONED = replace(LATER, label=PAGE)
 
 

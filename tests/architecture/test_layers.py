@@ -147,7 +147,14 @@ def test_every_vendor_but_arithmetic_has_at_most_one_home() -> None:
     # encoder's vendors, and does not ship.
     training = "sestet.evals.training"
     shared = {
-        "numpy": {"sestet.models.router", "sestet.services.embedding", training},
+        # The HTTP client of the vendors' own libraries, and of payments, which none of them serves.
+        "httpx2": {"sestet.models", "sestet.services.payments.http_client"},
+        "numpy": {
+            "sestet.models.router",
+            "sestet.services.embedding",
+            "sestet.services.vault.scanner",
+            training,
+        },
         "threadpoolctl": {"sestet.models.router", training},
     }
     assert {vendor: found for vendor, found in homes.items() if len(found) > 1} == shared

@@ -38,7 +38,7 @@ async def payment_send(payee: str, amount: int = 1) -> str:
 
 
 @sestet.tool(risk="safe", effect="none", reads=("untrusted",), recovery="pure")
-async def browser_read(url: str) -> str:
+async def browser_fetch(url: str) -> str:
     """Read a page that anybody may have written."""
     return f"{url} says: {INJECTION}"
 
@@ -68,7 +68,7 @@ def _write(path: str, text: str) -> None:
     Path(path).write_text(text, encoding="utf-8")
 
 
-TOOLS = (fs_put, payment_send, browser_read, exec_mail, exec_crash, exec_hang)
+TOOLS = (fs_put, payment_send, browser_fetch, exec_mail, exec_crash, exec_hang)
 
 
 class ObedientModel:

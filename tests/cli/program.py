@@ -65,6 +65,8 @@ class Home:
             errors="surrogateescape",
             timeout=PATIENCE,
             check=False,
+            # Without the terminal at which the tests run: a command may open it to ask for a passphrase.
+            start_new_session=True,
         )
 
     def run_bytes(self, *arguments: str, stdin: bytes) -> subprocess.CompletedProcess[bytes]:

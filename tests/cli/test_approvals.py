@@ -26,6 +26,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.label import CLEAN
+from sestet.core.record import replace
 from sestet.storage.database import FILE_NAME
 from tests.cli import obedient
 from tests.cli.conftest import Call, Done
@@ -132,11 +133,11 @@ def test_a_question_is_shown_whole(obey: Call) -> None:
 
 
 def test_an_injected_receiver_is_asked_about_with_its_source(obey: Call) -> None:
-    done = leave_waiting(obey, 'do browser_read {"url": "http://x"}')
+    done = leave_waiting(obey, 'do browser_fetch {"url": "http://x"}')
     assert done.code == 3
     assert '│ to = "mallory@evil.example"' in done.err
     assert "in full, and untrusted text was read" in done.err
-    assert "│ read before: browser_read of navigator" in done.err
+    assert "│ read before: browser_fetch of navigator" in done.err
 
 
 def test_a_standing_answer_holds_is_listed_and_can_be_revoked(obey: Call) -> None:
@@ -245,7 +246,7 @@ async def test_a_doubt_that_a_process_died_before_showing_is_shown_by_the_next_o
         (turn,) = opened.unfinished_turns()
         *_, intent = opened.journal.events_of(turn.id)
         assert isinstance(intent, ToolCalled)
-        stamp = intent.stamp._replace(seq=intent.seq + 1)
+        stamp = replace(intent.stamp, seq=intent.seq + 1)
         opened.journal.append(ToolFinished(stamp, intent.call, "in_doubt", "cut off", 0.0, CLEAN))
         await finish_plainly(opened, turn)
     assert capsys.readouterr().err.count("!! IN DOUBT: operator · exec_crash what=paid") == 2

@@ -37,6 +37,17 @@ def test_a_backup_says_what_it_holds_and_what_not(home: Home, call: Call) -> Non
     assert (described["file"], described["memories"]) == ("copy.db", 1)
 
 
+def test_a_backup_says_that_the_vault_and_the_skills_are_not_in_it(home: Home, call: Call) -> None:
+    call("ask", "hello")
+    assert "nor: " not in call("backup", "first.db").err
+    (home.data / "sestet.vault").touch()
+    (home.data / "skills").mkdir()
+
+    done = call("backup", "second.db")
+
+    assert "  nor: the vault and the skills (" in done.err
+
+
 def test_a_restore_asks_first_and_shows_both_sides(home: Home, call: Call) -> None:
     call("ask", "remember that I like tea")
     call("backup", "copy.db")

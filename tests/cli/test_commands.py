@@ -61,10 +61,12 @@ def test_the_prompts_are_printed_as_they_are(call: Call) -> None:
 def test_the_prompts_offer_only_what_the_tools_that_are_there_can_do(call: Call, home: Home) -> None:
     everything = call("prompt").out + call("prompt", "--agent", "operator").out
 
-    for absent in ("run the skill", "search the web", "create a skill", "["):
+    for absent in ("search the web", "["):
         assert absent not in everything.replace("[REJECT]", "")
     for present in (
         "run a command",
+        "run the skill",
+        "create a skill",
         "write a file",
         "Write, move and delete files",
         "do a web search",
@@ -252,3 +254,25 @@ def test_a_wrong_number_is_answered_with_the_possible_ones(call: Call, number: s
     done = call("sessions", "--limit", number)
     assert done.code == 2
     assert f"'{number[:40]}' is not a whole number from 1 to 100,000." in done.err
+
+
+def test_an_error_breaks_its_lines_between_words_at_a_terminal_and_not_in_a_pipe(home: Home) -> None:
+    place = {"SESTET_HOME": str(home.work / "notes.txt")}
+    with home.terminal("ask", "hello", extra=place) as terminal:
+        assert terminal.wait() == 1
+        lines = terminal.raw.splitlines()
+    piped = home.run("ask", "hello", extra=place).stderr
+
+    assert " ".join(line.strip() for line in lines) == piped.strip()
+    assert len(lines) > 1
+    assert all(line.startswith("        ") for line in lines[1:])
+
+
+def test_a_data_directory_that_is_a_file_is_said_to_be_one(home: Home) -> None:
+    file = home.work / "notes.txt"
+    done = home.run("ask", "hello", extra={"SESTET_HOME": str(file)})
+
+    assert done.stderr == (
+        f"sestet: {file}/sestet.db: '{file}' is not a directory; "
+        "see 'sestet doctor', or choose another directory with SESTET_HOME\n"
+    )

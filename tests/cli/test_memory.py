@@ -26,12 +26,14 @@ def test_what_is_told_today_is_known_tomorrow_and_gone_when_it_is_forgotten(home
     assert not any(b"window" in path.read_bytes().lower() for path in home.data.iterdir())
 
 
-def test_a_long_conversation_is_observed_and_every_row_says_where_it_came_from(home: Home) -> None:
+def test_a_long_conversation_is_observed_and_every_row_says_where_it_came_from(
+    home: Home, call: Call
+) -> None:
     (home.work / "sestet.yaml").write_text("observationalMemory: {observeTokens: 50}\n", encoding="utf-8")
     for text in ("I walk to work every day. " * 8, "I have a dog called Rex. " * 8):
-        home.run("ask", "--session", "walks", text)
+        call("ask", "--session", "walks", text)
 
-    rows = home.json("memory", "list", "--sort", "observation")
+    rows = json.loads(call("memory", "list", "--sort", "observation", "--json").out)
 
     assert [row["text"] for row in reversed(rows)] == [
         "The person said: I walk to work every day.",
@@ -41,10 +43,10 @@ def test_a_long_conversation_is_observed_and_every_row_says_where_it_came_from(h
         ("walks", 1, "rules"),
         ("walks", 2, "rules"),
     ]
-    listed = home.run("memory", "list")
-    assert re.search(r"yours +\S.*session walks, turn 2 +rules", listed.stdout)
-    assert "observed and reflected 2 times, 0 tokens" in listed.stderr
-    doctor = home.run("doctor").stdout
+    listed = call("memory", "list")
+    assert re.search(r"yours +\S.*session walks, turn 2 +rules", listed.out)
+    assert "observed and reflected 2 times, 0 tokens" in listed.err
+    doctor = call("doctor").out
     assert "2 turns observed, 0 waiting until a session has 50 tokens of them" in doctor
 
 
@@ -79,7 +81,7 @@ def test_what_cannot_be_done_is_said_in_one_line(call: Call) -> None:
         (("show", "tea"), "'tea' is not an id: m3 is a fact, o3 an observation, r3 a reflection"),
         (("edit", "m1", "x"), "there is no memory 'm1'"),
         (("forget", "r1"), "there is no memory 'r1'"),
-        (("import", "nowhere.jsonl"), "No such file"),
+        (("import", "nowhere.jsonl"), "'nowhere.jsonl' does not exist"),
     ):
         done = call("memory", *arguments)
         assert (done.code, done.out) == (1, "")
@@ -138,30 +140,30 @@ def test_doctor_names_the_key_when_observing_is_off(home: Home, call: Call) -> N
     assert "observationalMemory.enabled: true turns observing on" in call("doctor").out
 
 
-def test_words_are_forgotten_everywhere_although_no_row_has_them_any_more(home: Home) -> None:
-    home.run("ask", "remember that my gate code is zanzibar7731")
-    home.run("memory", "forget", "m1")
+def test_words_are_forgotten_everywhere_although_no_row_has_them_any_more(home: Home, call: Call) -> None:
+    call("ask", "remember that my gate code is zanzibar7731")
+    call("memory", "forget", "m1")
 
-    again = home.run("memory", "forget", "m1", "--everywhere")
-    assert "m1: already forgotten" in again.stderr
-    assert "sestet memory forget --everywhere 'WORDS'" in again.stderr
-    done = home.run("memory", "forget", "--everywhere", "my gate code is zanzibar7731")
+    again = call("memory", "forget", "m1", "--everywhere")
+    assert "m1: already forgotten" in again.err
+    assert "sestet memory forget --everywhere 'WORDS'" in again.err
+    done = call("memory", "forget", "--everywhere", "my gate code is zanzibar7731")
 
-    assert (done.returncode, done.stderr) == (0, "these words: forgotten\n")
+    assert (done.code, done.err) == (0, "these words: forgotten\n")
     assert not any(b"zanzibar" in path.read_bytes().lower() for path in home.data.iterdir())
-    assert home.json("memory", "forget", "m1")["already"] == "m1"
-    short = home.run("memory", "forget", "--everywhere", "ab")
-    assert "'ab' is too short" in short.stderr
+    assert json.loads(call("memory", "forget", "m1", "--json").out)["already"] == "m1"
+    short = call("memory", "forget", "--everywhere", "ab")
+    assert "'ab' is too short" in short.err
 
 
-def test_forgetting_says_which_turn_it_had_to_end(home: Home) -> None:
-    home.run("ask", "remember that I like tea")
+def test_forgetting_says_which_turn_it_had_to_end(home: Home, call: Call) -> None:
+    call("ask", "remember that I like tea")
     connection = sqlite3.connect(home.data / "sestet.db")
     connection.execute("UPDATE turns SET state = 'running'")
     connection.commit()
     connection.close()
 
-    said = home.run("memory", "forget", "m1").stderr
+    said = call("memory", "forget", "m1").err
 
     assert "turn 1 of session " in said
     assert "was still open; it is ended now, because it would bring the words back" in said
@@ -188,9 +190,11 @@ def test_the_later_statement_answers_the_question_and_the_older_one_is_kept(call
 
 
 def test_a_secret_is_kept_by_nobody_unless_you_insist(call: Call) -> None:
-    refused = "not kept: this looks like a password, which belongs in the vault or a password manager"
+    refused = "not kept: this looks like a password, which belongs in the vault: sestet secrets set NAME"
 
-    assert refused in call("ask", "remember that my wifi password is hunter2").out
+    answer = call("ask", "remember that my wifi password is hunter2").out
+    assert answer.startswith(refused.capitalize().replace("name", "NAME"))
+    assert "it stays in this conversation, which 'sestet sessions delete' removes" in answer
     done = call("knowledge", "save", "wifi password", "hunter2")
     assert (done.code, done.err) == (1, f"sestet: {refused}; --anyway keeps it here\n")
     call("ask", "remember that my wifi is called Fjord")

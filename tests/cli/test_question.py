@@ -46,7 +46,7 @@ def tool(effect: Effect = "local", targets: tuple[str, ...] = ("path",), standin
 
 def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
     asked = question(
-        {"path": "a.txt", "times": 2}, pattern={"path": "a.txt"}, sources='["browser_read of navigator"]'
+        {"path": "a.txt", "times": 2}, pattern={"path": "a.txt"}, sources='["browser_fetch of navigator"]'
     )
     *lines, last = card(asked, tool())
     assert lines == [
@@ -54,7 +54,7 @@ def test_a_card_says_who_wants_what_why_and_what_was_read_before() -> None:
         '  │ path = "a.txt"',
         "  │ times = 2",
         "  │ why: it is guarded",
-        "  │ read before: browser_read of navigator",
+        "  │ read before: browser_fetch of navigator",
         '  │ a longer yes: would let operator call fs_write with path="a.txt", with ANY ',
         "  ┊   times without asking",
         "  │ not covered: calls after private text was read",
@@ -165,6 +165,11 @@ def test_a_long_target_does_not_push_the_arguments_off_the_screen() -> None:
         (question({"times": 2}, pattern={}), tool(), "call fs_write without path, with ANY times"),
         (question({"path": "a"}), tool(standing="write ANY text to {path}"), 'write ANY text to "a"'),
         (question({"path": "a\u202e"}), tool(standing="write to {path}"), 'write to "a<U+202E>"'),
+        (
+            question({"path": "a", "times": 2}, pattern={"path": "a", "times": 2}),
+            replace(tool(standing="write to {path}"), binds=("times",)),
+            'write to "a", with times=2,',
+        ),
         # The call gives no value for the slot, so the tool's words would not be true.
         (
             question({}, pattern={}),

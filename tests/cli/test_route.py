@@ -28,6 +28,16 @@ def test_what_needs_no_specialist_shows_no_plaque(call: Call) -> None:
     assert "###" not in done.out
 
 
+def test_only_examples_that_are_like_the_request_are_shown(call: Call) -> None:
+    assert "Nearest examples" not in call("route", "--light", "wie wird das wetter").out
+
+
+def test_the_plaque_that_is_shown_does_not_contradict_itself(call: Call) -> None:
+    shown = call("route", "--light", "remember that I like tea").out
+    assert "have you noticed any habits of mine" in shown
+    assert "tell habits from what it observed" not in shown
+
+
 def test_json_has_everything(call: Call) -> None:
     found = json.loads(call("route", "--light", "--json", "read", "notes.txt").out)
     assert found["agent"] == "operator"

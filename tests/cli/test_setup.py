@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sestet.config import load_settings
+from sestet.config.installation import install_command
 from sestet.models import provider
 from sestet.models.files.catalogue import catalogue
 from sestet.models.provider import LOCAL_PACKAGE
@@ -258,10 +259,10 @@ def test_a_vendor_whose_package_is_missing_is_shown_with_the_command_that_brings
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-1")
     for module in (choices, provider):
         monkeypatch.setattr(module, "is_installed", is_installed)
-    assert "needs pip install '.[anthropic]' in the clone" in call("setup", "--list").out
+    assert f"needs {install_command('anthropic')}" in call("setup", "--list").out
     done = call("setup", "--choose", "anthropic")
     assert done.code == 1
-    assert "pip install '.[anthropic]' in the clone" in done.err
+    assert install_command("anthropic") in done.err
 
 
 def test_an_environment_that_counts_for_more_is_said_to(

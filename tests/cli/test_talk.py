@@ -157,11 +157,13 @@ async def test_a_turn_that_never_ended_is_shown_as_such(talk: Talk) -> None:
 
 async def test_tools_without_an_owner_are_loud_and_agents_without_tools_quiet(tmp_path: Path) -> None:
     console = Console(file=io.StringIO(), width=80, force_terminal=True, color_system="standard")
-    async with sestet.open({}, home=tmp_path, tools=[Tool("weather_get")]) as app:
+    async with sestet.open(
+        {"browser": {"enabled": False}}, home=tmp_path, tools=[Tool("weather_get")]
+    ) as app:
         print_tree(console, app)
     assert isinstance(console.file, io.StringIO)
     lines = console.file.getvalue().splitlines()
     (loud,) = (line for line in lines if "weather_get" in line)
     assert "\x1b[1;31m" in loud
-    (quiet,) = (line for line in lines if "vault" in line)
-    assert "\x1b[2mvault  not created: it has no tool here" in quiet
+    (quiet,) = (line for line in lines if "navigator" in line)
+    assert "\x1b[2mnavigator  not created: it has no tool here" in quiet

@@ -112,6 +112,7 @@ def test_an_acceptance_is_listed_and_can_be_revoked(fetched: Home, call: Call) -
     assert (entry["directory"], entry["accepted"]) == (str(fetched.work), True)
 
     assert call("trust", "--revoke") == (0, "your decision is forgotten\n", "")
+    assert call("trust", "--list") == (0, "you have accepted and declined no folder\n", "")
     assert call("trust", "--revoke") == (1, "there was no decision on this folder\n", "")
     assert IGNORED in call("config", "show").err
 

@@ -5,10 +5,14 @@ import re
 import signal
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event as Signal
+from threading import current_thread, main_thread
+from typing import Any
 
 import pytest
 from rich.console import Console
 from rich.control import Control
+from rich.padding import Padding
 
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
@@ -19,6 +23,7 @@ from sestet.cli.talk.turns import follow_turn
 from sestet.core.agent import TRANSFER
 from sestet.core.errors import ModelError
 from sestet.core.event import (
+    ApprovalDecided,
     DelegationFinished,
     DelegationStarted,
     Event,
@@ -218,6 +223,17 @@ class Piece(str):
         raise AssertionError(f"copied {len(text)} characters for one more piece")
 
 
+def test_a_call_that_the_person_approved_is_shown_as_work_of_its_agent(console: Console) -> None:
+    stamp, call = Stamp("s1", "t1", 1, "user", "d1", 0.0), ToolCall("exec_run", {"command": "make"})
+    with TurnView(console, "orchestrator", markdown=False) as view:
+        view.show(ApprovalDecided(stamp, "q1", "approve", "once"))
+        view.show(ToolCalled(Stamp("s1", "t1", 2, "operator", "d1", 0.0), call))
+        console.print(view._region)  # pyright: ignore[reportPrivateUsage] - what is drawn ten times a second
+    assert isinstance(console.file, io.StringIO)
+    assert "operator · exec_run" in console.file.getvalue()
+    assert "user ·" not in console.file.getvalue()
+
+
 def test_a_streamed_text_is_not_copied_with_each_piece(console: Console) -> None:
     stamp = Stamp("s1", "t1", 1, "orchestrator", "", 0.0)
 
@@ -338,3 +354,39 @@ async def test_ctrl_c_stops_the_turn_and_keeps_what_had_been_said(console: Conso
     *screen, foot = read_screen(console.file.getvalue())
     assert screen == ["", BEGINNING, "", "Stopped.", ""]
     assert re.fullmatch(r"  \d+ ms · changed: nothing", foot)
+
+
+class _WatchedOutput(io.StringIO):
+    """Tells when another thread than the main one has written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.drawn = Signal()
+
+    def write(self, text: str, /) -> int:
+        length = super().write(text)
+        if current_thread() is not main_thread():
+            self.drawn.set()
+        return length
+
+
+class _InterruptedConsole(Console):
+    """Between the two halves of a print, another thread gets the time to draw the region."""
+
+    # Any: the types of rich's own method.
+    def render(self, renderable: Any, options: Any = None) -> Any:
+        if isinstance(renderable, Padding):
+            assert isinstance(self.file, _WatchedOutput)
+            self.file.drawn.wait(1)
+        return super().render(renderable, options)
+
+
+def test_no_spinner_is_left_before_a_line_that_is_printed_while_it_is_drawn() -> None:
+    output = _WatchedOutput()
+    console = _InterruptedConsole(
+        file=output, force_terminal=True, width=80, height=24, color_system=None, legacy_windows=False
+    )
+    stamp = Stamp("s1", "t1", 1, "orchestrator", "", 0.0)
+    with TurnView(console, "orchestrator", markdown=False) as view:
+        view.show(DelegationStarted(stamp, "operator", "list the files", reply=False, round=1))
+    assert read_screen(output.getvalue()) == ["  → operator: list the files"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from sestet.config import Settings, as_mapping, data_directory, load_settings, settings_from, settings_schema
+from sestet.config.load import session_bus
 from sestet.config.settings import EmbeddingSettings, ProviderSettings, Secret
 from sestet.config.trust import decide, open_workspace
 from sestet.core.errors import ConfigError
@@ -216,7 +217,7 @@ def test_a_secret_in_the_wrong_place_is_not_repeated_in_the_error(tmp_path: Path
         ("limits: [5]", "write it as limits: {modelCalls: 40, toolCalls: 200, …}"),
         ("policy: {block: exec}", "write it as block: […, …]"),
         ("policy: {allow: [payment_send]}", "write it as {tool: …, target: …, …}"),
-        ("a2a: {remoteAgents: {name: w}}", "write it as remoteAgents: [{name: …, url: …}, …]"),
+        ("a2a: {remoteAgents: {name: w}}", "write it as remoteAgents: [{name: …, url: …, …}, …]"),
         ("providers: [openai]", 'write it as providers: {NAME: {type: "openai", toolCalls: "native", …}}'),
         ("agent: {provider: [offline]}", 'write it as provider: "offline"'),
     ],
@@ -396,3 +397,12 @@ def test_an_anchor_that_stands_twice_is_no_problem(tmp_path: Path, recwarn: pyte
     load(tmp_path, "agent: &a {model: x}\nlimits: &a {seconds: 5}\n")
 
     assert not recwarn.list
+
+
+def test_the_session_bus_is_named_by_the_environment_or_lies_in_the_runtime_directory(tmp_path: Path) -> None:
+    runtime = {"XDG_RUNTIME_DIR": str(tmp_path)}
+    assert session_bus(runtime) == ""
+
+    (tmp_path / "bus").touch()
+    assert session_bus(runtime) == f"unix:path={tmp_path}/bus"
+    assert session_bus(runtime | {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/x"}) == "unix:path=/x"

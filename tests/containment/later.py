@@ -160,9 +160,9 @@ _DETOURS = [
             Say("What did I tell you about the garden?", (_RECALL,), session="next-week", fresh=True),
         ),
     ),
-    Case("hops: page, another page, mail", _HOPS, (do("browser_read", url=FAR),), _MINE),
-    Case("hops: search result, page, mail", _HOPS, (do("browser_read", url=FAR),), _MINE, "search result"),
-    Case("hops: file, page, mail", _HOPS, (do("browser_read", url=FAR),), _MINE, "file"),
+    Case("hops: page, another page, mail", _HOPS, (do("browser_fetch", url=FAR),), _MINE),
+    Case("hops: search result, page, mail", _HOPS, (do("browser_fetch", url=FAR),), _MINE, "search result"),
+    Case("hops: file, page, mail", _HOPS, (do("browser_fetch", url=FAR),), _MINE, "file"),
     Case(
         "hops: page, memory beside the next message, command",
         _HOPS,

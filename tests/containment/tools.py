@@ -146,7 +146,7 @@ def _calendar_tools(web: WebServer) -> list[sestet.Tool]:
 
 def _reading_tools(web: WebServer) -> list[sestet.Tool]:
     @sestet.tool(risk="safe", reads=("untrusted",), effect="none", recovery="pure")
-    async def browser_read(url: str) -> str:
+    async def browser_fetch(url: str) -> str:
         """Read a page."""
         return (await fetch(web.port, "GET", url))[1]
 
@@ -176,7 +176,7 @@ def _reading_tools(web: WebServer) -> list[sestet.Tool]:
         """Count the visitors of a page."""
         return int((await fetch(web.port, "GET", url))[1])
 
-    return [browser_read, browser_look_up, browser_check, browser_measure, _fixed(browser_count)]
+    return [browser_fetch, browser_look_up, browser_check, browser_measure, _fixed(browser_count)]
 
 
 def _fixed(counting: sestet.Tool) -> sestet.Tool:

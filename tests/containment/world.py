@@ -16,6 +16,7 @@ from sestet.core.event import (
     ApprovalRequested,
     Event,
     ToolCalled,
+    ToolFinished,
     TurnFailed,
     TurnFinished,
     TurnPaused,
@@ -37,7 +38,7 @@ from tests.containment.tools import make_tools
 from tests.remote.server import Agent, Server, running_agent
 
 #: Rows that came from a page, in an earlier session.
-_OUTSIDE = Origin("earlier", "t0", Label(untrusted=True, sources=("browser_read of navigator",)))
+_OUTSIDE = Origin("earlier", "t0", Label(untrusted=True, sources=("browser_fetch of navigator",)))
 _OWN = Origin("earlier", "t0", CLEAN)
 
 
@@ -63,6 +64,8 @@ class World:
         self.peer: Server | None = None
         self.model = Gullible()
         self.questions: list[str] = []
+        #: The calls of tools that did not do what they should, with what was said.
+        self.failures: list[str] = []
         self.answer = ""
 
     def seen(self, sensor: Sensor) -> bool:
@@ -83,6 +86,7 @@ class World:
             "graph": {"extraction": "off"},
             "observationalMemory": {"observeTokens": 1_000_000},
             "search": {"url": self.web.address},
+            **case.owner,
         }
 
     async def store(self, case: Case) -> None:
@@ -161,6 +165,8 @@ class World:
             match event:
                 case ApprovalRequested():
                     self.questions.append(f"{event.call.name}: {event.reason}")
+                case ToolFinished() if event.outcome != "ok":
+                    self.failures.append(f"{event.call.name}: {event.text}")
                 case TurnFinished() | TurnFailed():
                     self.answer = event.text if isinstance(event, TurnFinished) else event.cause
                 case TurnPaused():
@@ -210,7 +216,9 @@ def _requests(world: World, method: str) -> str:
 
 def _files(world: World) -> str:
     found = sorted(path for path in world.work.rglob("*") if path.is_file())
-    return "\n".join(f"{path.relative_to(world.work)}: {path.read_text('utf-8')}" for path in found)
+    return "\n".join(
+        f"{path.relative_to(world.work)}: {path.read_text('utf-8', 'replace')}" for path in found
+    )
 
 
 def _ledger(world: World) -> str:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from sestet.core.words import day, duration, stem
+from sestet.core.words import day, duration, ended, stem
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,11 @@ def test_a_day_is_written_as_it_is_where_the_person_is() -> None:
 )
 def test_a_duration_is_written_in_its_two_largest_units(seconds: float, words: str) -> None:
     assert duration(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("it failed", "it failed."), ("it failed.", "it failed."), ("are you online?", "are you online?")],
+)
+def test_a_sentence_ends_once(text: str, sentence: str) -> None:
+    assert ended(text) == sentence

@@ -52,7 +52,8 @@ def setting_keys(hint: object, path: str = "") -> Iterator[str]:
         yield from setting_keys(get_args(hint)[0], f"{path}[]")
     elif get_origin(hint) is Mapping:
         yield path
-        yield from setting_keys(get_args(hint)[1], f"{path}.<id>")
+        if issubclass(get_args(hint)[1], Record):
+            yield from setting_keys(get_args(hint)[1], f"{path}.<id>")
     elif isinstance(hint, type) and issubclass(hint, Record):
         for field in msgspec.structs.fields(hint):
             yield from setting_keys(field.type, f"{path}.{field.encode_name}".removeprefix("."))

@@ -124,6 +124,10 @@ async def test_a_call_that_was_stopped_before_it_began_is_no_effect(tmp_path: Pa
     assert facts(seen) == ([("fs_pure", "ok"), ("exec_unsafe", "refused")], Effects())
 
 
+#: Such delegations begin and end in commits of their own; a single one shares those of its turn.
+TWO_AT_ONCE = "stranger: book it | planner:"
+
+
 def with_stranger(url: str) -> dict[str, object]:
     return {
         **TURNS_ALONE,
@@ -147,7 +151,7 @@ async def test_a_remote_request_that_was_stopped_is_not_sent_again_when_the_proc
         with watched_connections(DeathAtEvent("before", 1, "turn_cancelled").watch):
             async with home.open() as app:
                 with pytest.raises(StorageError, match="the process is dead"):
-                    await read_into(seen, app.run_turn("s1", "stranger: book it"))
+                    await read_into(seen, app.run_turn("s1", TWO_AT_ONCE))
         sent = server.methods
         assert outcomes(seen) == [("transfer_to_agent", "in_doubt")]
 
@@ -166,9 +170,9 @@ async def test_a_remote_request_that_is_stopped_while_its_intent_waits_was_not_s
         home = Home(tmp_path, with_stranger(server.url))
         seen: list[Event] = []
         async with home.open() as app, lock_of(tmp_path) as lock:
-            async for event in app.run_turn("s1", "stranger: book it"):
+            async for event in app.run_turn("s1", TWO_AT_ONCE):
                 seen.append(event)
-                if isinstance(event, DelegationStarted):
+                if isinstance(event, DelegationStarted) and event.agent == "stranger":
                     lock.take()
                     for _ in range(ROUNDS // 2):
                         await asyncio.sleep(0)

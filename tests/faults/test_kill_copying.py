@@ -45,10 +45,36 @@ else:
         ready.install()
 """
 MOST_STEPS = 500
+#: Replaces a database that SQLite cannot read, and dies before the n-th time that it opens, links, renames or
+#: removes a file of the data directory.
+UNREADABLE_VICTIM = """
+import os, signal, sys
+from pathlib import Path
+from sestet.services.restoring import open_restore
+
+data, file, last = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+steps = 0
+
+def count(event, given):
+    global steps
+    if event in ("open", "os.link", "os.rename", "os.remove") and str(data) in str(given[0]):
+        steps += 1
+        if steps == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+with open_restore(data, file) as ready:
+    sys.addaudithook(count)
+    ready.install()
+"""
+UNREADABLE = {"": b"no database at all" * 999, "-wal": b"the log of the last words" * 99}
 
 
 def is_killed(what: str, data: Path, file: Path, last: int) -> bool:
-    command = [sys.executable, "-c", VICTIM, what, str(data), str(file), str(last)]
+    return _is_killed(VICTIM, what, str(data), str(file), str(last))
+
+
+def _is_killed(code: str, *arguments: str) -> bool:
+    command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return done.returncode != 0
@@ -99,3 +125,39 @@ def test_a_killed_backup_never_has_its_name(tmp_path: Path) -> None:
         check(file, ["I like milk"] if killed else ["I like tea"])
         if not killed:
             break
+
+
+def holds(file: Path, contents: dict[str, bytes]) -> bool:
+    """Whether a file and the logs beside it hold just these bytes."""
+    paths = {ending: file.with_name(file.name + ending) for ending in ("", "-journal", "-wal")}
+    return {ending: path.read_bytes() for ending, path in paths.items() if path.exists()} == contents
+
+
+def test_a_killed_restore_never_loses_an_unreadable_database(tmp_path: Path) -> None:
+    data, file = tmp_path / "data", tmp_path / "copy.db"
+    live = data / FILE_NAME
+    back_up(fill(tmp_path / "other", "I like milk"), file)
+    data.mkdir()
+    ends: set[str] = set()
+    for last in range(1, MOST_STEPS):
+        for left in data.iterdir():
+            left.unlink()
+        for ending, content in UNREADABLE.items():
+            live.with_name(live.name + ending).write_bytes(content)
+
+        killed = _is_killed(UNREADABLE_VICTIM, str(data), str(file), str(last))
+
+        kept = [path for path in data.glob("sestet-before-restore-*.db") if holds(path, UNREADABLE)]
+        if live.read_bytes() == UNREADABLE[""]:
+            assert killed
+            # The log goes before the file is replaced: it is there still, or in the copy.
+            assert kept or holds(live, UNREADABLE)
+            ends.add("copied" if kept else "old")
+            assert not _is_killed(UNREADABLE_VICTIM, str(data), str(file), "0")
+        else:
+            assert kept
+            ends.add("new")
+        check(live, ["I like milk"])
+        if not killed:
+            break
+    assert ends == {"old", "copied", "new"}

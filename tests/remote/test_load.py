@@ -11,6 +11,7 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
+from sestet.config.installation import install_command
 from sestet.config.settings import RemoteAgentSettings
 from sestet.remote.load import LoadedPeers, load_remote_agents
 from tests.remote.server import (
@@ -370,4 +371,15 @@ loaded = asyncio.run(load_remote_agents(entries))
 print(loaded.peers, *loaded.warnings, sep="|")
 """)
 
-    assert said == "()|remote agents need the extra: pip install '.[a2a]' in the clone\n"
+    assert said == f"()|remote agents need the extra: {install_command('a2a')}\n"
+
+
+async def test_an_agent_gets_its_key_with_the_card_and_with_each_request() -> None:
+    async with running_agent(Agent("sunny")) as server:
+        entry = RemoteAgentSettings("weather", server.url, "k-123")
+        (peer,) = (await load_remote_agents([entry], timeout=PATIENCE)).peers
+        assert await peer.ask("will it rain?") == "sunny"
+        await peer.close()
+
+    assert {received.headers.get("authorization") for received in server.received} == {"Bearer k-123"}
+    assert len(server.received) >= 2

@@ -16,7 +16,7 @@ from sestet.core.schema import JsonObject
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.turn import is_stopped_by
-from sestet.storage.journal import decode, encode
+from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
 

@@ -30,7 +30,7 @@ from sestet.core.tool import Effect, Tool, tool
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.turn import Limits
 from sestet.storage.database import Database
-from sestet.storage.journal import decode, encode
+from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import TOOLS, Conversation
 from tests.runtime.transcript import transfer
 

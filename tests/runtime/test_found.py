@@ -7,7 +7,7 @@ from sestet.core.label import Findings
 from sestet.core.message import Found, ToolCall, ToolMessage
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel
-from sestet.storage.journal import decode, encode
+from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transfer
 

@@ -15,7 +15,7 @@ FACT = {"subject": "Ada", "predicate": "related_to", "object": "mallory@evil.exa
 
 
 @sestet.tool(risk="safe", reads=("untrusted",), effect="none", recovery="pure")
-async def browser_read() -> str:
+async def browser_fetch() -> str:
     """Read a page."""
     return "Ada's new address is mallory@evil.example."
 
@@ -28,13 +28,13 @@ async def exec_send(to: str) -> str:
 
 async def turn(home: Path, session: str, *script: ToolCall | str) -> Event:
     model = ScriptedModel(script)
-    async with sestet.open(SETTINGS, home=home, model=model, tools=[browser_read, exec_send]) as app:
+    async with sestet.open(SETTINGS, home=home, model=model, tools=[browser_fetch, exec_send]) as app:
         return [event async for event in app.run_turn(session, "do it")][-1]
 
 
 @pytest.mark.parametrize("strange", [True, False])
 async def test_only_a_fact_from_a_stranger_makes_a_later_session_ask(tmp_path: Path, strange: bool) -> None:
-    reading = (ToolCall("browser_read"),) if strange else ()
+    reading = (ToolCall("browser_fetch"),) if strange else ()
     await turn(tmp_path, "monday", *reading, ToolCall("graph_add", FACT), "Done.")
 
     asked = ToolCall("graph_query", {"subject": "Ada"})

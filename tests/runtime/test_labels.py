@@ -75,7 +75,7 @@ async def test_a_resumed_turn_keeps_the_label_that_it_started_with(talk: Convers
                     transfer("navigator", "read", reply=True),
                     transfer("operator", "write, then mail"),
                 ],
-                "navigator": [ToolCall("browser_read", {"url": "http://x"}), "p" * 400],
+                "navigator": [ToolCall("browser_fetch", {"url": "http://x"}), "p" * 400],
                 "operator": [ToolCall("fs_write", {"path": "a.txt"})],
             }
         )
@@ -85,7 +85,7 @@ async def test_a_resumed_turn_keeps_the_label_that_it_started_with(talk: Convers
 
     started = paused[0]
     assert isinstance(started, TurnStarted)
-    assert started.label.sources == ("browser_read of navigator",)
+    assert started.label.sources == ("browser_fetch of navigator",)
     assert replay(paused).label == started.label
 
     first.approvals.decide(asked(paused)[0].approval_id, "approve")
@@ -100,7 +100,7 @@ async def test_a_label_stays_in_the_session_when_its_turn_has_left_the_context(t
     """Later answers were written by a model that had read the page, so they may repeat it."""
     script = {
         "orchestrator": [transfer("navigator", "read", reply=True), "x" * 400, "y" * 400, "z"],
-        "navigator": [ToolCall("browser_read", {"url": "http://x"}), "read"],
+        "navigator": [ToolCall("browser_fetch", {"url": "http://x"}), "read"],
     }
     conversation = talk(ScriptedModel(script), context_tokens=150)
     for text in ("read http://x", "more", "more still"):

@@ -18,7 +18,7 @@ from tests.runtime.conftest import SENT, exec_mail
 from tests.runtime.transcript import transfer
 
 ORIGIN = Origin("yesterday", "t", CLEAN)
-STRANGE = Label(untrusted=True, sources=("browser_read of navigator",))
+STRANGE = Label(untrusted=True, sources=("browser_fetch of navigator",))
 _BOTH_MODES = pytest.mark.parametrize("multi_agent", [True, False], ids=["tree", "single"])
 
 
@@ -89,7 +89,7 @@ async def test_a_poisoned_page_of_yesterday_cannot_choose_a_target_today(
     assert any(isinstance(event, MemoryRecalled) and event.label.untrusted for event in events)
     (asked,) = (event for event in events if isinstance(event, ApprovalRequested))
     assert "your message does not name 'mallory@evil.example' in full" in asked.reason
-    assert "browser_read of navigator" in asked.sources
+    assert "browser_fetch of navigator" in asked.sources
     assert SENT == []
 
 

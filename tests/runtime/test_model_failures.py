@@ -11,7 +11,7 @@ from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, Setback, Usage
 from sestet.models.scripted import ScriptedModel
 from sestet.runtime.history import shortened
-from sestet.storage.journal import decode, encode
+from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer
 

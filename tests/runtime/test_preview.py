@@ -43,6 +43,38 @@ async def fs_set(call: CallInfo, /, value: str) -> str:
     return "set"
 
 
+PAID: list[str] = []
+
+
+async def preview_payment(call: CallInfo, /, payee: str) -> Preview:
+    covered = payee == "alice"
+    changes = Changes((DiffLine(" ", f"to {payee}"),), basis=f"covered {covered}")
+    return Preview("safe" if covered else "dangerous", "it moves money", changes, owner_allows=covered)
+
+
+@tool(
+    risk="dangerous", reads=(), effect="money", targets=("payee",), recovery="unsafe", preview=preview_payment
+)
+async def payment_give(call: CallInfo, /, payee: str) -> str:
+    """Pay somebody."""
+    PAID.append(f"{payee}, {call.basis}")
+    return "paid"
+
+
+@pytest.mark.parametrize(("payee", "kind"), [("alice", "turn_finished"), ("mallory", "turn_paused")])
+async def test_a_payment_runs_unasked_only_if_its_preview_says_that_the_settings_allow_it(
+    talk: Conversation, payee: str, kind: str
+) -> None:
+    PAID.clear()
+    replies = [ToolCall("payment_give", {"payee": payee}), "done"]
+    conversation = talk(ScriptedModel(replies), multi_agent=False, tools=(payment_give,))
+
+    events = await conversation.begin("pay")
+
+    assert events[-1].kind == kind
+    assert bool(PAID) == (payee == "alice")
+
+
 def call(value: str) -> ToolCall:
     return ToolCall("fs_set", {"value": value})
 

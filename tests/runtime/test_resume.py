@@ -52,7 +52,7 @@ def plant(journal: Journal, session: str, events: list[Event]) -> str:
     """Write the first events of a turn under another id, as a killed process leaves them."""
     turn_id = f"turn-{session}"
     for event in events:
-        journal.append(replace(event, stamp=event.stamp._replace(session_id=session, turn_id=turn_id)))
+        journal.append(replace(event, stamp=replace(event.stamp, session_id=session, turn_id=turn_id)))
     return turn_id
 
 

@@ -49,6 +49,14 @@ def two_at_work(talk: Conversation) -> Talk:
     return talk(StepwiseModel(script, chunk=3), tools=[fs_slow])
 
 
+def one_at_work(talk: Conversation) -> Talk:
+    script: dict[str, list[ScriptItem]] = {
+        "orchestrator": [transfer("operator"), "both", "the next one"],
+        "operator": [ToolCall("fs_slow"), "done"],
+    }
+    return talk(StepwiseModel(script, chunk=3), tools=[fs_slow])
+
+
 async def stopped_after(
     rounds: int, conversation: Talk, session_id: str, stop: Callable[[asyncio.Task[None]], object]
 ) -> tuple[list[Event], bool]:
@@ -82,11 +90,12 @@ def assert_ended_once(conversation: Talk, seen: list[Event]) -> None:
     assert {event for event in seen if event.kind != "text_streamed"} <= set(events)
 
 
+@pytest.mark.parametrize("at_work", [one_at_work, two_at_work])
 async def test_a_turn_whose_reader_is_cancelled_twice_ends_before_the_next_one_begins(
-    talk: Conversation,
+    talk: Conversation, at_work: Callable[[Conversation], Talk]
 ) -> None:
     for rounds in range(_MOST_ROUNDS):
-        conversation, session_id = two_at_work(talk), f"s{rounds}"
+        conversation, session_id = at_work(talk), f"s{rounds}"
         seen, was_over = await stopped_after(rounds, conversation, session_id, lambda reader: reader.cancel())
         if seen:
             assert_ended_once(conversation, seen)
@@ -97,12 +106,21 @@ async def test_a_turn_whose_reader_is_cancelled_twice_ends_before_the_next_one_b
     raise AssertionError("the turn never ended by itself")
 
 
-@pytest.mark.parametrize("delegation_ids", [["d1"], ["d2"], ["d2", "d1"]])
+@pytest.mark.parametrize(
+    ("at_work", "delegation_ids"),
+    [
+        (one_at_work, ["d1"]),
+        (one_at_work, ["d1", "d1"]),
+        (two_at_work, ["d1"]),
+        (two_at_work, ["d2"]),
+        (two_at_work, ["d2", "d1"]),
+    ],
+)
 async def test_a_delegation_that_is_stopped_at_any_moment_does_not_stop_the_turn(
-    talk: Conversation, delegation_ids: list[str]
+    talk: Conversation, at_work: Callable[[Conversation], Talk], delegation_ids: list[str]
 ) -> None:
     for rounds in range(_MOST_ROUNDS):
-        conversation, session_id = two_at_work(talk), f"s{rounds}"
+        conversation, session_id = at_work(talk), f"s{rounds}"
 
         def stop(reader: object, runner: Runner = conversation.runner, session_id: str = session_id) -> None:
             for delegation_id in delegation_ids:
@@ -155,3 +173,42 @@ async def test_a_delegation_whose_tool_does_not_stop_is_cancelled(talk: Conversa
     (result,) = (event for event in events if isinstance(event, DelegationFinished))
     assert result.outcome == "cancelled"
     assert transcript(events)[-1] == ("orchestrator", "answers You stopped it.")
+
+
+class StubbornModel(ScriptedModel):
+    """Swallows a cancellation, and replies all the same."""
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        if request.agent == "operator":
+            with suppress(asyncio.CancelledError):
+                await asyncio.Event().wait()
+        async for item in super().stream(request):
+            yield item
+
+
+async def test_a_delegation_whose_model_does_not_stop_leaves_the_turn_running(talk: Conversation) -> None:
+    conversation = talk(StubbornModel([transfer("operator"), "all the same", "It did not stop."]))
+    events: list[Event] = []
+
+    async for event in conversation.runner.run_turn("s1", "go"):
+        events.append(event)
+        if event.kind == "delegation_started":
+            assert conversation.runner.cancel_delegation("s1", "d1")
+
+    assert transcript(events)[-1] == ("orchestrator", "answers It did not stop.")
+
+
+async def test_a_turn_that_is_stopped_together_with_its_delegation_ends_as_stopped(
+    talk: Conversation,
+) -> None:
+    conversation = talk(ScriptedModel([transfer("operator"), ToolCall("fs_stubborn")]), tools=[fs_stubborn])
+    events: list[Event] = []
+
+    async for event in conversation.runner.run_turn("s1", "go"):
+        events.append(event)
+        if event.kind == "tool_called":
+            assert conversation.runner.cancel_delegation("s1", "d1")
+            assert conversation.runner.cancel_turn("s1")
+
+    await conversation.model.close()
+    assert transcript(events)[-1] == ("user", "stops")

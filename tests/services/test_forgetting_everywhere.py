@@ -34,6 +34,7 @@ from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observation_progress import ObservationProgress
 from sestet.storage.observations import ObservationStore, ReflectionSources
+from sestet.storage.payments import PaymentRow, PaymentStore
 from sestet.storage.row_redaction import WORDLESS
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.vectors import VectorStore
@@ -96,6 +97,7 @@ def fill(database: Database) -> None:
     fill_proposals(ExtractionStore(database, graph))
     ask(database)
     change_files(database)
+    pay(database)
     chunk = StoredChunk(f"About {FACT}", f"Somebody wrote that {FACT}", "/notes.txt")
     DocumentStore(database).replace("/notes.txt", "text", 1, "d", [chunk])
     ObservationProgress(database, Journal(database)).log("observe", "rules", 0, Usage(), f"no {FACT}")
@@ -130,6 +132,12 @@ def ask(database: Database) -> None:
         Basis({"to": FACT}, "risk", untrusted=False, private=False),
     )
     approvals.decide("q1", "approve", "always")
+
+
+def pay(database: Database) -> None:
+    ids = ("s2", "turn-9", "call-9")
+    row = PaymentRow(b"n", "send", "settled", *ids, b"w", b"p", FACT, 1, b"a", 1, f"for {FACT}", 0, 1.0)
+    PaymentStore(database).reserve(row, 0.0, lambda paid: None)
 
 
 def change_files(database: Database) -> None:

@@ -23,6 +23,7 @@ from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
 from sestet.storage.memories import MemoryStore
 from sestet.storage.migrations import MIGRATIONS
+from sestet.storage.payments import PaymentRow, PaymentState, PaymentStore
 from tests.services.memory.conversation import begin
 from tests.services.test_backup import fill, texts
 
@@ -108,6 +109,38 @@ def test_standing_approvals_are_left_out(data: Path, tmp_path: Path) -> None:
     assert restore(data, tmp_path / "copy.db").grants_left_out == 1
     with closing(sqlite3.connect(data / FILE_NAME)) as connection:
         assert connection.execute("SELECT count(*) FROM grants").fetchone() == (0,)
+
+
+def test_payments_since_the_backup_go_on_counting(data: Path, tmp_path: Path) -> None:
+    def row(nonce: bytes, state: PaymentState) -> PaymentRow:
+        return PaymentRow(nonce, "send", state, "s1", "t1", "c1", b"w", b"p", "al", 5, b"a", 1, "tea", 0, 9.0)
+
+    with closing(Database(fill(data) / FILE_NAME)) as database:
+        PaymentStore(database).reserve(row(b"before", "reserved"), 0.0, lambda _: None)
+        PaymentStore(database).reserve(row(b"paid", "settled"), 0.0, lambda _: None)
+    back_up(data, tmp_path / "copy.db")
+    with closing(Database(data / FILE_NAME)) as database:
+        database.execute(
+            "UPDATE payments SET state = 'signed', valid_before = 700 WHERE nonce = ?", (b"before",)
+        )
+        PaymentStore(database).reserve(row(b"since", "settled"), 0.0, lambda _: None)
+
+    restore(data, tmp_path / "copy.db")
+    with closing(Database(data / FILE_NAME)) as database:
+        kept = PaymentStore(database)
+        assert kept.paid(1, b"p", 0.0).all == 15
+        assert kept.get(b"before") == row(b"before", "signed")._replace(valid_before=700)
+        assert kept.get(b"paid") == row(b"paid", "settled")
+        words = {"session_id": "", "turn_id": "", "call_id": "", "purpose": ""}
+        assert kept.get(b"since") == row(b"since", "settled")._replace(**words)
+
+    # The other way round: a file that knows the end of a payment keeps it.
+    back_up(data, tmp_path / "later.db")
+    with closing(Database(data / FILE_NAME)) as database:
+        database.execute("UPDATE payments SET state = 'reserved' WHERE nonce = ?", (b"paid",))
+    restore(data, tmp_path / "later.db")
+    with closing(Database(data / FILE_NAME)) as database:
+        assert PaymentStore(database).get(b"paid") == row(b"paid", "settled")
 
 
 def test_an_older_backup_is_migrated(data: Path, tmp_path: Path) -> None:

@@ -287,7 +287,8 @@ def test_a_missing_name_is_answered_with_the_nearest(root: Path) -> None:
         "READM.md": "'READM.md' does not exist; did you mean 'README.md'?",
         "readme.md": "'readme.md' does not exist; did you mean 'README.md'?",
         "docs/model.md": "'docs/model.md' does not exist; did you mean 'docs/models.md'?",
-        "dcos/models.md": "'dcos/models.md' does not exist; did you mean 'docs'?",
+        "dcos/models.md": "'dcos/models.md' does not exist; did you mean 'docs/models.md'?",
+        "dcos/none.md": "'dcos/none.md' does not exist; did you mean 'docs'?",
         "zzz": "'zzz' does not exist",
     }.items():
         with pytest.raises(ToolError) as missing:

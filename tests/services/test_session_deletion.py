@@ -18,6 +18,7 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, Labelled, Origin
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.core.record import replace
 from sestet.services.session_deletion import DeletedSession, SessionDeletion
 from sestet.services.sessions import require_session
 from sestet.storage.approvals import ApprovalStore, Basis
@@ -67,9 +68,9 @@ async def fill(database: Database) -> None:
     call, stamp = ToolCall("search_sessions", {"query": "code"}, "c1"), Stamp("s2", other, 90, "l", "", 1.0)
     shown: tuple[Event, ...] = (
         MemoryRecalled(stamp, f"- o1 They said: {FACT}", ("o1",), CLEAN),
-        ToolCalled(stamp._replace(seq=91), call),
+        ToolCalled(replace(stamp, seq=91), call),
         ToolFinished(
-            stamp._replace(seq=92), call, "ok", str(found.value), 1.0, found.label, "", found.citations
+            replace(stamp, seq=92), call, "ok", str(found.value), 1.0, found.label, "", found.citations
         ),
     )
     journal.append(*shown)
@@ -146,10 +147,10 @@ async def test_open_turns_questions_and_session_grants_go_with_it(database: Data
     basis = Basis({"to": "bob"}, "risk", untrusted=False, private=False)
     for number in (1, 2):
         call = ToolCall("mail_send", {"to": "bob"}, f"c{number}")
-        event = ApprovalRequested(stamp._replace(seq=1 + number), f"q{number}", call, "it sends", (), 9e12)
+        event = ApprovalRequested(replace(stamp, seq=1 + number), f"q{number}", call, "it sends", (), 9e12)
         approvals.ask(event, basis)
     approvals.decide("q1", "approve", "session")
-    sent = ToolCalled(stamp._replace(seq=9), ToolCall("mail_send", {"to": "bob"}, "c1"), "external")
+    sent = ToolCalled(replace(stamp, seq=9), ToolCall("mail_send", {"to": "bob"}, "c1"), "external")
     journal.append(sent)
 
     preview = SessionDeletion(database).preview(require_session(journal, "s1"))

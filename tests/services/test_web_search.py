@@ -16,7 +16,7 @@ from sestet.core.errors import ConfigError, ToolError
 from sestet.core.event import ApprovalRequested, ToolFinished
 from sestet.core.label import Label
 from sestet.runtime.gate import Allowed, Policy, judge
-from sestet.services.web_search import WebResult, WebSearch
+from sestet.services.web_search import EndpointSearch, WebResult
 
 RESULTS = [
     {"title": "Quiet\nkeyboards", "url": "https://a.example/x", "content": "They  are quiet."},
@@ -37,6 +37,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.status, self.body, self.headers = status, body, headers or {}
         self.asked: list[str] = []
+        self.keys: list[str] = []
         #: If set, send a byte now and then, forever.
         self.drips = Event()
         self.done = Event()
@@ -51,6 +52,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.asked.append(self.path)
+        self.server.keys.append(self.headers.get("Authorization", ""))
         if self.server.drips.is_set():
             while not self.server.done.wait(0.05):
                 self.wfile.write(b"H")
@@ -82,9 +84,17 @@ def serving(
             thread.join()
 
 
+def test_a_key_goes_as_a_bearer_token_and_none_without_one() -> None:
+    with serving(body={"results": []}) as server:
+        EndpointSearch(server.url, key="k-123").search("tea", 8)
+        EndpointSearch(server.url).search("tea", 8)
+
+    assert server.keys == ["Bearer k-123", ""]
+
+
 def test_it_asks_for_json_and_gives_what_has_an_address() -> None:
     with serving(body={"results": RESULTS}) as server:
-        found = WebSearch(server.url).search("quiet keyboards & more", 8)
+        found = EndpointSearch(server.url).search("quiet keyboards & more", 8)
 
     asked = urlsplit(server.asked[0])
     assert (asked.path, parse_qs(asked.query)) == (
@@ -103,7 +113,7 @@ def test_it_asks_for_json_and_gives_what_has_an_address() -> None:
 )
 def test_the_address_may_be_that_of_the_server_or_of_its_search(path: str, asked: str) -> None:
     with serving(body={"results": []}) as server:
-        assert WebSearch(server.url + path).search("tea", 3) == []
+        assert EndpointSearch(server.url + path).search("tea", 3) == []
     assert server.asked[0].startswith(f"{asked}?")
 
 
@@ -123,7 +133,7 @@ def test_the_address_may_be_that_of_the_server_or_of_its_search(path: str, asked
 )
 def test_a_wrong_answer_is_told_to_the_model(status: int, body: object, message: str) -> None:
     with serving(status, body) as server, pytest.raises(ToolError, match=message):
-        WebSearch(server.url).search("tea", 3)
+        EndpointSearch(server.url).search("tea", 3)
 
 
 def test_a_redirect_is_not_followed() -> None:
@@ -132,7 +142,7 @@ def test_a_redirect_is_not_followed() -> None:
         serving(302, b"", {"Location": f"{other.url}/search"}) as server,
         pytest.raises(ToolError, match="redirects elsewhere, which is not followed"),
     ):
-        WebSearch(server.url).search("tea", 3)
+        EndpointSearch(server.url).search("tea", 3)
     assert other.asked == []
 
 
@@ -140,7 +150,7 @@ def test_a_server_that_never_comes_to_an_end_is_left() -> None:
     with serving() as server:
         server.drips.set()
         with pytest.raises(ToolError, match=r"took longer than 0\.4 seconds"):
-            WebSearch(server.url, seconds=0.4).search("tea", 3)
+            EndpointSearch(server.url, seconds=0.4).search("tea", 3)
 
 
 def test_a_server_that_says_nothing_is_left() -> None:
@@ -148,16 +158,16 @@ def test_a_server_that_says_nothing_is_left() -> None:
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(ToolError, match=r"took longer than 0\.3 seconds"),
     ):
-        WebSearch(f"http://127.0.0.1:{silent.getsockname()[1]}", seconds=0.3).search("tea", 3)
+        EndpointSearch(f"http://127.0.0.1:{silent.getsockname()[1]}", seconds=0.3).search("tea", 3)
 
 
 def test_nobody_there_and_no_such_host_are_said_plainly() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     with pytest.raises(ToolError, match=r"cannot be reached: .*refused"):
-        WebSearch(f"http://127.0.0.1:{port}").search("tea", 3)
+        EndpointSearch(f"http://127.0.0.1:{port}").search("tea", 3)
     with serving() as server, pytest.raises(ToolError, match="cannot be reached"):
-        WebSearch(server.url.replace("http", "https")).search("tea", 3)
+        EndpointSearch(server.url.replace("http", "https")).search("tea", 3)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +187,7 @@ def test_an_address_that_cannot_be_one_is_a_mistake_in_the_settings(url: str) ->
     with pytest.raises(
         ConfigError, match=r"search\.url: .* must be the address of a search endpoint"
     ) as raised:
-        WebSearch(url)
+        EndpointSearch(url)
     assert "hidden" not in str(raised.value)
 
 

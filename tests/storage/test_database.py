@@ -1,5 +1,6 @@
 """The database file: opening, migrating, clear errors."""
 
+import json
 import os
 import sqlite3
 import stat
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 import sestet
-from sestet.core.errors import StorageError
+from sestet.core.errors import ForgottenError, StorageError
 from sestet.storage.database import Database
 from sestet.storage.file_check import APPLICATION_ID
 from sestet.storage.migrations import MIGRATIONS
@@ -77,6 +78,65 @@ def test_what_was_stored_before_labels_is_kept_as_the_worst_and_can_be_retrieved
         ("knowledge", "Hours", "until six", "Hours", 1, 1, 2),
     ]
     assert found == [("until six",)]
+
+
+def test_the_journal_of_an_older_file_is_kept_with_its_rules(tmp_path: Path) -> None:
+    path, long = tmp_path / "sestet.db", json.dumps({"text": "tea " * 5_000})
+    connection = sqlite3.connect(path, isolation_level=None)
+    for script in MIGRATIONS[:16]:
+        connection.executescript(script)
+    connection.execute("PRAGMA user_version = 16")
+    connection.execute("INSERT INTO sessions VALUES ('s', 'tea', 0, 0)")
+    connection.executemany("INSERT INTO turns VALUES (?, 's', ?, 'finished')", [("t1", 1), ("t2", 2)])
+    rows = [
+        ("t1", 1, "turn_started", "user", "", 1.0, '{"text": "hello"}'),
+        ("t1", 2, "turn_finished", "orchestrator", "", 2.0, long),
+        ("t2", 1, "turn_started", "user", "", 3.0, "no JSON"),
+    ]
+    connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+    connection.execute("INSERT INTO searchable_turns (turn_id) VALUES ('t1')")
+    connection.execute("PRAGMA foreign_keys = OFF")
+    connection.execute("INSERT INTO events VALUES ('lost', 1, 'turn_started', 'user', '', 1.0, '{}')")
+    connection.close()
+
+    database = Database(path)
+
+    assert database.execute("SELECT * FROM events ORDER BY turn_id, seq") == rows
+    assert database.execute("SELECT count(*) FROM log").only() == (3,)
+    found = "SELECT rowid FROM exchanges_index WHERE exchanges_index MATCH 'tea'"
+    assert len(database.execute(found)) == 1
+    database.execute("UPDATE events SET data = '{\"text\": \"x\"}' WHERE turn_id = 't1' AND seq = 2")
+    assert database.execute(found) == []
+    with pytest.raises(StorageError):
+        database.execute("INSERT INTO events VALUES ('t1', 1, 'turn_started', 'user', '', 1.0, '{}')")
+    database.execute("INSERT INTO forgotten_turns VALUES ('t2', 1)")
+    with pytest.raises(ForgottenError):
+        database.execute("INSERT INTO events VALUES ('t2', 2, 'turn_finished', 'user', '', 1.0, '{}')")
+    database.close()
+
+
+def test_turns_of_an_older_file_keep_their_states_and_no_other_state_is_taken(tmp_path: Path) -> None:
+    path, states = tmp_path / "sestet.db", ("running", "finished", "failed", "paused", "cancelled")
+    connection = sqlite3.connect(path, isolation_level=None)
+    for script in MIGRATIONS[:18]:
+        connection.executescript(script)
+    connection.execute("PRAGMA user_version = 18")
+    connection.execute("INSERT INTO sessions VALUES ('s', 'tea', 0, 0)")
+    rows = [(f"t{number}", "s", number, state) for number, state in enumerate(states)]
+    connection.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", rows)
+    connection.close()
+
+    database = Database(path)
+
+    assert database.execute("SELECT * FROM turns ORDER BY number") == rows
+    for state in states:
+        database.execute("UPDATE turns SET state = ? WHERE id = 't0'", (state,))
+    with pytest.raises(StorageError, match="CHECK"):
+        database.execute("UPDATE turns SET state = 'lost' WHERE id = 't0'")
+    plan = database.execute("EXPLAIN UPDATE turns SET state = 'failed' WHERE id = 't0'")
+    assert "OpenEphemeral" not in {operation for _, operation, *_ in plan}
+    assert database.execute("PRAGMA integrity_check") == [("ok",)]
+    database.close()
 
 
 def test_a_new_file_is_private_from_its_first_byte(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

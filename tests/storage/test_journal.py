@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 import pytest
@@ -27,8 +28,10 @@ from sestet.core.event import (
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.core.record import replace
 from sestet.storage.database import Database
-from sestet.storage.journal import Journal, decode, encode
+from sestet.storage.event_json import decode, encode
+from sestet.storage.journal import Journal
 from tests.faults.watched import When, watched_connections
 
 JSON = st.recursive(
@@ -65,6 +68,15 @@ def any_event(kind: type[Event]) -> st.SearchStrategy[Event]:
 @given(st.one_of(*map(any_event, EVENTS)))
 def test_every_event_is_read_back_as_it_was_written(event: Event) -> None:
     assert decode(event.stamp, event.kind, encode(event)) == event
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_field_that_can_be_none_is_none_by_default_so_the_journal_leaves_it_out(event: type[Event]) -> None:
+    for field in msgspec.structs.fields(event):
+        if type(None) in get_args(field.type):
+            assert field.default is None
+
+    assert encode(ToolCalled(STAMP, ToolCall("fs_list"), "none")).count("null") == 0
 
 
 @pytest.mark.parametrize("wait", [float("nan"), float("inf"), float("-inf")])
@@ -237,7 +249,7 @@ async def test_pieces_of_a_reply_that_is_whole_in_the_same_round_are_shown_and_n
     journal.stage(started("t1"), writer)
     stamp = Stamp("session of t1", "t1", 2, "orchestrator", "", 1.0)
     journal.stage(TextStreamed(stamp, "Hel"), writer)
-    journal.stage(ModelCalled(stamp._replace(seq=3), "m", "Hello", (), Usage(), 1.0), writer)
+    journal.stage(ModelCalled(replace(stamp, seq=3), "m", "Hello", (), Usage(), 1.0), writer)
 
     await asyncio.sleep(0)
 

@@ -1,7 +1,7 @@
 """The rooms: one folder for each specialist, with its plaque (AGENT.md) and its tools."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -43,12 +43,12 @@ def shared_fragments(profile: str = "full") -> str:
     return "\n\n".join((_HERE / "_shared" / file).read_text(encoding="utf-8").strip() for file in files)
 
 
-def room_tools(name: str) -> tuple[Tool, ...]:
-    """Every tool that lies in a room, in the order of its modules."""
+def room_tools(name: str, without: Collection[str] = ()) -> tuple[Tool, ...]:
+    """Every tool that lies in a room, in the order of its modules; those in ``without`` are not loaded."""
     room = import_module(f"{__name__}.{name}")
     found: list[Tool] = []
     for file in sorted(os.listdir(_HERE / name)):
-        if not file.endswith(".py") or file == "__init__.py":
+        if not file.endswith(".py") or file.removesuffix(".py") in ("__init__", *without):
             continue
         module = import_module(f"{room.__name__}.{file.removesuffix('.py')}")
         found += (value for value in vars(module).values() if isinstance(value, Tool))

@@ -7,8 +7,12 @@ from io import TextIOWrapper
 from sestet.cli.options import ExitCode
 from sestet.cli.program import build_program, put_config_first
 from sestet.cli.show.clean import clean
+from sestet.cli.show.console import break_lines, width_of
 from sestet.core.errors import ConfigError, PersonError
 from sestet.core.masking import mask_addresses
+
+_INDENT = " " * len("sestet: ")
+_NARROWEST = 20
 
 
 def main() -> None:
@@ -16,6 +20,9 @@ def main() -> None:
     _prepare_streams()
     try:
         build_program()(put_config_first(sys.argv[1:]), prog_name="sestet")
+    except KeyboardInterrupt:
+        # While the shell asks for completions: everywhere else the commands catch it.
+        sys.exit(ExitCode.STOPPED)
     except PersonError as error:
         _complain(str(error))
         sys.exit(ExitCode.MISTAKE if isinstance(error, ConfigError) else ExitCode.FAILED)
@@ -38,5 +45,8 @@ def _prepare_streams() -> None:
 
 
 def _complain(text: str) -> None:
-    first, *others = clean(mask_addresses(text)).splitlines() or ["something is wrong"]
-    sys.stderr.write("\n".join([f"sestet: {first}", *(f"        {line}" for line in others)]) + "\n")
+    lines = clean(mask_addresses(text)).splitlines() or ["something is wrong"]
+    if sys.stderr.isatty():
+        width = max(width_of(sys.stderr) - len(_INDENT), _NARROWEST)
+        lines = [part for line in lines for part in break_lines(line, width) or [""]]
+    sys.stderr.write("\n".join([f"sestet: {lines[0]}", *(f"{_INDENT}{line}" for line in lines[1:])]) + "\n")

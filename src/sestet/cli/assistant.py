@@ -3,8 +3,6 @@
 import asyncio
 import logging
 import os
-import shutil
-import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
 from io import TextIOWrapper
@@ -16,7 +14,8 @@ import typer
 
 from sestet import app
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import break_lines
+from sestet.cli.show.console import echo
+from sestet.cli.vault_prompts import unlock
 from sestet.config import Loaded, data_directory, load_settings
 from sestet.core.masking import mask_addresses
 from sestet.data import Data, open_data
@@ -45,12 +44,7 @@ def warn_once(text: str) -> None:
     """Print a warning on stderr, unless this command has printed it before."""
     if text not in _warned:
         _warned.add(text)
-        line = f"warning: {clean(mask_addresses(text))}"
-        typer.echo(_wrapped(line) if sys.stderr.isatty() else line, err=True)
-
-
-def _wrapped(line: str) -> str:
-    return "\n".join(break_lines(line, shutil.get_terminal_size().columns))
+        echo(f"warning: {clean(mask_addresses(text))}", err=True)
 
 
 def has_warned(text: str) -> bool:
@@ -62,7 +56,7 @@ async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     """The assistant of these settings. A mistake in them raises before anything is written."""
     loaded = load(context)
     _keep_log()
-    async with app.open(loaded) as opened:
+    async with app.open(loaded, unlock=unlock) as opened:
         yield opened
 
 

@@ -8,11 +8,14 @@ import typer
 from sestet.cli.options import AS_JSON, new_program, stoppable
 from sestet.cli.show.backup import describe_contents, open_copy_bar, print_contents
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import print_json, shorten_home
+from sestet.cli.show.console import echo, print_json, shorten_home
 from sestet.config import config_directory, data_directory
 from sestet.services.backup import back_up
 
 program = new_program()
+
+#: What lies beside the database and is not copied: the files, and the words for them.
+_LEFT_OUT = {"sestet.vault": "the vault", "skills": "the skills"}
 
 
 @program.command()
@@ -24,8 +27,8 @@ def backup(
     """Copy everything that Sestet has stored into one file, also while it runs.
 
     The copy is checked. It holds conversations, memory, knowledge, documents, the graph, approvals and
-    costs, not encrypted. Settings, keys, plug-ins, accepted folders, fetched models and the contents that
-    undo keeps are not in it.
+    costs, not encrypted. Settings, the vault, skills, plug-ins, accepted folders, fetched models and the
+    contents that undo keeps are not in it.
     """
     with stoppable("Stopped. No backup was written."), open_copy_bar("copying", hidden=as_json) as watch:
         contents = back_up(data_directory(), file, replace=force, watch=watch)
@@ -35,4 +38,7 @@ def backup(
     typer.echo(f"{clean(str(file))}: written and checked", err=True)
     print_contents(contents)
     settings = clean(shorten_home(str(config_directory())))
-    typer.echo(f"  not in it: your settings, keys and plug-ins ({settings})", err=True)
+    echo(f"  not in it: your settings, keys and plug-ins ({settings})", err=True)
+    if left_out := [name for name in _LEFT_OUT if (data_directory() / name).exists()]:
+        data = clean(shorten_home(str(data_directory())))
+        echo(f"  nor: {' and '.join(_LEFT_OUT[name] for name in left_out)} ({data})", err=True)

@@ -10,7 +10,7 @@ from sestet.app import App
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, LARGEST, ExitCode, is_typed, new_program, whole_number
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.console import echo, open_console, print_json, shorten_home
 from sestet.cli.show.graph import (
     describe_fact,
     describe_proposal,
@@ -155,7 +155,8 @@ def _declare(context: typer.Context, names: list[str]) -> None:
     if added:
         file = file_to_edit(context.obj)
         edit_settings(file, {("graph", "predicates"): [*declared, *added]})
-        typer.echo(f"added to graph.predicates in {clean(str(file))}: {clean(', '.join(added))}", err=True)
+        place = shorten_home(clean(str(file)))
+        echo(f"added to graph.predicates in {place}: {clean(', '.join(added))}", err=True)
 
 
 def _facts(app: App) -> Facts:

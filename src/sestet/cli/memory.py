@@ -155,6 +155,10 @@ def import_file(
     try:
         content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
         lines = content.decode("utf-8-sig").splitlines()
+    except FileNotFoundError as error:
+        raise PersonError(f"'{file}' does not exist") from error
+    except OSError as error:
+        raise PersonError(f"'{file}' cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise PersonError(f"{file}: not text in UTF-8: {error}") from error
     with open_stored(context) as data:

@@ -17,6 +17,7 @@ from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, open_console, print_json, print_line
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, file_to_edit
+from sestet.config.installation import install_command
 from sestet.config.vendors import LOCAL
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
@@ -31,7 +32,7 @@ from sestet.models.files.catalogue import (
 )
 from sestet.models.files.download import Progress, in_megabytes
 from sestet.models.files.download import pull as download
-from sestet.models.provider import LOCAL_INSTALL, LOCAL_PACKAGE, is_installed
+from sestet.models.provider import LOCAL_PACKAGE, is_installed
 
 program = new_program("Fetch and choose models that run on this machine, without a key and without a server.")
 _NAME = typer.Argument(metavar="NAME", help="A name from 'sestet models list'.", autocompletion=model_names)
@@ -98,7 +99,7 @@ def use(context: typer.Context, name: Annotated[str, _NAME]) -> None:
     edit_settings(file, dict(zip(_SETTING, (LOCAL, name), strict=True)))
     typer.echo(f"{clean(str(file))}: {clean(name)} answers now")
     if not is_installed(LOCAL_PACKAGE):
-        typer.echo(f"It needs a package that is not installed: {LOCAL_INSTALL}", err=True)
+        typer.echo(f"It needs a package that is not installed: {install_command('local')}", err=True)
     for variable in load_settings(file).overrides:
         if variable in ("SESTET_AGENT__PROVIDER", "SESTET_AGENT__MODEL"):
             typer.echo(f"The environment variable {variable} still sets another value.", err=True)

@@ -13,6 +13,7 @@ from itertools import chain
 
 import typer
 
+from sestet.cli.groups import Group
 from sestet.core.errors import PersonError
 from sestet.core.secret_text import refusal
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
@@ -77,8 +78,10 @@ def new_program(group_help: str = "") -> typer.Typer:
     A group that does nothing by itself has its help here; any other command has it in its function.
     """
     if not group_help:
-        return typer.Typer(rich_markup_mode=None, add_completion=False)
-    return typer.Typer(help=group_help, no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+        return typer.Typer(cls=Group, rich_markup_mode=None, add_completion=False)
+    return typer.Typer(
+        cls=Group, help=group_help, no_args_is_help=True, rich_markup_mode=None, add_completion=False
+    )
 
 
 def is_typed() -> bool:

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from sestet import __version__
+from sestet.cli.groups import Program
 
 
 class Entry(NamedTuple):
@@ -31,6 +32,7 @@ COMMANDS = {
     "agents": Entry("agents", "Show the agents with their tools, and the folder or file of each plug-in."),
     "tools": Entry("tools", "List every tool with the agent that owns it, and the file of each plug-in."),
     "trust": Entry("trust", "Accept the settings and plug-ins of this folder: its sestet.yaml and .agents/."),
+    "skills": Entry("skills", "List the skills; show, trust, import and remove them."),
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),
     "doctor": Entry("doctor", "Check the set-up, with the way out of each problem."),
@@ -38,9 +40,13 @@ COMMANDS = {
     "docs": Entry("docs", "List the pages of the documentation, or show one."),
     "sessions": Entry("sessions", "List the conversations; show, search, rename, export and delete them."),
     "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),
+    "payments": Entry(
+        "payments", "Look at the wallet, its balance, the limits and the payments in USDC; make a wallet."
+    ),
     "knowledge": Entry(
         "knowledge", "Knowledge, lessons and documents: read, add, correct, trace and forget them."
     ),
+    "secrets": Entry("secrets", "Keep secrets and keys in the vault: models get references, never values."),
     "memory": Entry("memory", "Read, correct, trace and delete what is remembered."),
     "approvals": Entry(
         "approvals", "List the calls that wait for your decision; 'approvals show ID' shows one."
@@ -88,6 +94,7 @@ class LazyCommand(TyperCommand):
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
 _starter = typer.Typer(
     name="sestet",
+    cls=Program,
     help="A self-hosted assistant: one orchestrator that talks with you, and specialists that do the work.",
     epilog="Start with: sestet chat",
     rich_markup_mode=None,

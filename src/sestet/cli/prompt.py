@@ -8,6 +8,7 @@ from sestet.cli.assistant import open_app, run
 from sestet.cli.names import agent_names
 from sestet.cli.options import new_program
 from sestet.cli.show.clean import clean
+from sestet.cli.show.console import echo
 from sestet.core.agent import normalise_name
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
@@ -37,4 +38,4 @@ async def _prompt(context: typer.Context, name: str) -> None:
             raise PersonError(f"there is no agent '{name}'{near}")
         if agent.remote is not None:
             raise PersonError(f"'{agent.name}' is a remote agent: its prompt is not known here")
-        typer.echo(clean(agent.instruction).rstrip("\n"))
+        echo(clean(agent.instruction).rstrip("\n"))

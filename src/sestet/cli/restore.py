@@ -10,7 +10,7 @@ import typer
 from sestet.cli.options import AS_JSON, confirmed, new_program, stoppable
 from sestet.cli.show.backup import describe_contents, open_copy_bar, print_contents
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import print_json
+from sestet.cli.show.console import echo, print_json, shorten_home
 from sestet.config import data_directory
 from sestet.services.restoring import Restore, Restored, open_restore
 
@@ -61,7 +61,7 @@ def _print_restored(file: Path, ready: Restore, done: Restored) -> None:
     typer.echo(f"{clean(str(file))}: restored", err=True)
     print_contents(ready.contents)
     if done.safety_copy:
-        typer.echo(f"  the data from before is kept in {clean(str(done.safety_copy))}", err=True)
+        echo(f"  the data from before is kept in {shorten_home(clean(str(done.safety_copy)))}", err=True)
     if number := done.grants_left_out:
         many = f"{number} standing approvals were" if number > 1 else "1 standing approval was"
         typer.echo(f"  {many} left out: Sestet asks you again", err=True)

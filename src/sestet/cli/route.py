@@ -10,8 +10,10 @@ from rich.text import Text
 from sestet.api import default_specs
 from sestet.cli.options import AS_JSON, new_program, read_stdin
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, open_console, print_json
+from sestet.cli.show.console import align, echo, open_console, print_json
+from sestet.config.installation import install_command
 from sestet.core.agent import Agent, AgentSpec
+from sestet.core.offer import fit_to_tools, named_tools
 from sestet.models.router import DIRECT, Explanation, Router, open_router
 from sestet.orchestration.routing import render_entry
 from sestet.plugins.find import find_plugins
@@ -67,10 +69,10 @@ def print_route(
     if len(explanation.parts) > 1:
         parts = ((Text(part.agent), Text(one_line(part.text, 100))) for part in explanation.parts)
         _print_section(console, "Parts", parts)
-    console.print(Text(f"\n{_decision(explanation)}"), soft_wrap=True)
+    echo(f"\n{_decision(explanation)}")
     if entry := _entry(route.agent, specs):
-        console.print(Text(f"\n{entry}", style="dim"), soft_wrap=True)
-    console.print(Text(f"\n{_variant(router)}", style="dim"), soft_wrap=True)
+        echo(f"\n{entry}")
+    echo(f"\n{_variant(router)}")
 
 
 def describe_route(explanation: Explanation, router: Router, specs: Sequence[AgentSpec]) -> dict[str, object]:
@@ -109,22 +111,29 @@ def _decision(explanation: Explanation) -> str:
     if route.sure and route.agent != DIRECT:
         return (
             f"With agent.fastRoute on, {route.agent} gets this request at once. "
-            "Without it, the orchestrator's model decides. It reads this about the specialist:"
+            "Without it, the orchestrator's model decides. "
+            "It reads this about a specialist that has all of its tools:"
         )
     if len(explanation.parts) > 1:
         return "Several parts: the orchestrator's model decides who does what, in which order."
     if route.agent == DIRECT:
         return "No specialist is needed: the orchestrator's model answers."
-    return "Not sure enough to skip the orchestrator: its model decides. It reads this about the specialist:"
+    return (
+        "Not sure enough to skip the orchestrator: its model decides. "
+        "It reads this about a specialist that has all of its tools:"
+    )
 
 
 def _entry(name: str, specs: Sequence[AgentSpec]) -> str:
     spec = next((spec for spec in specs if spec.name == name), None)
     if spec is None:
         return ""
-    return render_entry(Agent(spec.name, spec.description), spec, [spec.name for spec in specs])
+    offered = fit_to_tools(spec, named_tools(spec))
+    return render_entry(Agent(spec.name, spec.description), offered, [spec.name for spec in specs])
 
 
 def _variant(router: Router) -> str:
     text = f"Judged by {router.variant}; sure from {router.threshold:.1%} on."
-    return f"{text} {router.missing}: pip install '.[router]' in the clone" if router.missing else text
+    if not router.missing:
+        return text
+    return f"{text}\n{router.missing.capitalize()}. To add it: {install_command('router')}"

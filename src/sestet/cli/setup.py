@@ -11,7 +11,7 @@ from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.setup_dialogue import ask_and_set_up, print_choices
 from sestet.cli.setup_steps import run_attempt, trial_facts
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import open_console, print_json
+from sestet.cli.show.console import echo, open_console, print_json
 from sestet.cli.show.progress import progress_line
 from sestet.config.edit import file_to_edit, own_file
 from sestet.config.load import first_set
@@ -129,7 +129,7 @@ def _choose_vendor(file: Path, vendor: str, key: str) -> Choice:
 
 def _print_list(choices: Sequence[Choice]) -> None:
     print_choices(open_console(), choices)
-    typer.echo(f"Keys are looked for in {', '.join(known_variables())}.", err=True)
+    echo(f"Keys are looked for in {', '.join(known_variables())}.", err=True)
 
 
 def _set_up(file: Path, choice: Choice, *, as_json: bool) -> int:
@@ -141,7 +141,7 @@ def _set_up(file: Path, choice: Choice, *, as_json: bool) -> int:
 
     def tell(text: str) -> None:
         if not as_json:
-            typer.echo(text, err=True)
+            echo(text, err=True)
 
     choice, trial = attempt_both_ways(choice, lambda each: run_attempt(file, each, show), tell)
     if as_json:
@@ -154,12 +154,12 @@ def _set_up(file: Path, choice: Choice, *, as_json: bool) -> int:
 def _print(file: Path, choice: Choice, trial: Trial) -> None:
     if trial.problem:
         told = (trial.answer, f"It does not work. {trial.problem}", trial.way_out and f"→ {trial.way_out}")
-        typer.echo(clean("\n".join(filter(None, told))), err=True)
+        echo(clean("\n".join(filter(None, told))), err=True)
     else:
-        typer.echo(f"ready: {trial_facts(trial, choice)}")
-        typer.echo(f"written to {file}")
+        echo(f"ready: {trial_facts(trial, choice)}")
+        echo(f"written to {file}")
     if trial.warning:
-        typer.echo(f"warning: {clean(trial.warning)}", err=True)
+        echo(f"warning: {clean(trial.warning)}", err=True)
 
 
 def _described(file: Path, choice: Choice, trial: Trial) -> dict[str, object]:

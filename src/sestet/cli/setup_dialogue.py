@@ -107,7 +107,7 @@ def _find(
 ) -> Row | None:
     if said.isdecimal():
         return rows[int(said) - 1] if 1 <= int(said) <= len(rows) else None
-    if found := next((row for row in rows if said == row.id), None):
+    if found := next((row for row in rows if said == row.id or said.casefold() == row.name.casefold()), None):
         return found
     try:
         # A model of a server that is one row can be named as well.

@@ -43,10 +43,12 @@ def pick(
     names: Sequence[str],
     default: str = "",
     notes: Mapping[str, str] | None = None,
+    *,
+    others: bool = True,
 ) -> str:
     """One of the names, or another one that the person writes; empty: they go back.
 
-    ``default`` is what Enter takes; ``notes`` stand beside the names.
+    ``default`` is what Enter takes; ``notes`` stand beside the names; ``others``: another name is possible.
     """
     shown, start, usual = list(names), 0, default
     while True:
@@ -65,8 +67,15 @@ def pick(
             return shown[int(said) - 1]
         elif said in names or (said and said == default):
             return said
+        elif same := [name for name in names if name.casefold() == said.casefold()]:
+            return same[0]
         elif found := _filtered(names, said):
             shown, start, default = found, 0, found[0]
+        elif said and others and not names:
+            # The vendor did not list its models, so there is nothing to compare the name with.
+            return said
+        elif said and not others:
+            note(console, f"'{said}' is not in this list.", "yellow")
         elif said:
             note(console, f"No name has '{said}' in it. Press Enter to try it all the same.", "yellow")
             default = said
@@ -90,7 +99,8 @@ def _print_page(
     ]
     for line in align(cells):
         print_line(console, line)
-    console.print()
+    if cells:
+        console.print()
 
 
 def _hint(number: int, size: int) -> str:

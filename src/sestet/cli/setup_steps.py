@@ -10,18 +10,19 @@ from sestet.app import App
 from sestet.cli.assistant import run
 from sestet.cli.models import fetch_model
 from sestet.cli.setup_prompts import LeftError, ask, note, pick
+from sestet.cli.setup_vault import offer_vault
 from sestet.cli.show.console import shorten_home
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.keyboard import quiet_keyboard
 from sestet.cli.talk.turns import follow_turn
 from sestet.config.edit import own_file
+from sestet.config.installation import install_command
 from sestet.config.vendors import LOCAL, VENDORS
 from sestet.core.errors import ModelError, PersonError
 from sestet.core.event import Event
 from sestet.core.masking import mask_address
 from sestet.models.files.catalogue import catalogue
 from sestet.models.files.download import in_megabytes
-from sestet.models.provider import LOCAL_INSTALL
 from sestet.models.servers import Server, is_own
 from sestet.setup.choices import (
     Choice,
@@ -40,12 +41,15 @@ from sestet.setup.trial import REQUEST, SESSION, STOPPED, Trial, attempt, attemp
 def type_key(console: Console, file: Path) -> bool:
     """Ask for a vendor and its key, which is hidden and goes only into the person's own settings."""
     names = {vendor.name: vendor_id for vendor_id, vendor in VENDORS.items()}
-    notes = {vendor.name: missing_package(vendor) for vendor in VENDORS.values()}
-    name = pick(console, "Whose key do you have?", list(names), notes=notes)
-    if name not in names:
+    missing = {vendor.name: needed for vendor in VENDORS.values() if (needed := missing_package(vendor))}
+    # The command that installs it may be long, and is said when it is wanted.
+    notes = dict.fromkeys(missing, "needs a package that is not installed")
+    name = pick(console, "Whose key do you have?", list(names), notes=notes, others=False)
+    if not name:
         return False
-    if notes[name]:
-        note(console, f"{name} {notes[name]}. Then start 'sestet setup' again.", "yellow")
+    if name in missing:
+        note(console, f"{name} {missing[name]}", "yellow")
+        note(console, "→ then start 'sestet setup' again, or choose something else here", "yellow")
         return False
     own = _own_settings(console, file)
     while key := ask(f"The key of {name}, which is not shown. Enter: back ", hidden=True):
@@ -54,7 +58,10 @@ def type_key(console: Console, file: Path) -> bool:
             continue
         choice = vendor_choice(names[name], known_providers(own), key)
         if (models := _list_models(console, own, choice)) is not None:
-            return _try_until_one_works(console, own, choice, models)
+            works = _try_until_one_works(console, own, choice, models)
+            if works:
+                offer_vault(console, own, choice, key)
+            return works
     return False
 
 
@@ -121,14 +128,16 @@ def choose_served(console: Console, file: Path, choices: Sequence[Choice]) -> bo
 def fetch(console: Console, file: Path) -> bool:
     """Choose a model file of the catalogue, fetch it and use it in this program."""
     if not can_run_local():
-        note(console, f"A model in this program needs a package: {LOCAL_INSTALL}", "yellow")
+        note(console, f"A model in this program needs a package: {install_command('local')}", "yellow")
         note(console, "→ then start 'sestet setup' again, or choose something else here", "yellow")
         return False
     notes = {
         entry.name: f"{in_megabytes(entry.bytes)}, {entry.license}: {entry.about}"
         for entry in catalogue().values()
     }
-    name = pick(console, "Models that run in this program", list(notes), next(iter(notes)), notes)
+    name = pick(
+        console, "Models that run in this program", list(notes), next(iter(notes)), notes, others=False
+    )
     if not name:
         return False
     try:

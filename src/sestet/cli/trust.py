@@ -157,5 +157,7 @@ def _list(as_json: bool) -> None:
             ]
         )
         return
+    if not decisions:
+        typer.echo("you have accepted and declined no folder")
     for path, entry in decisions.items():
         typer.echo(f"{'accepted' if entry.accepted else 'declined'}  {clean(path)}")

@@ -27,7 +27,7 @@ Changes: TypeAlias = Mapping[tuple[str, ...], JsonValue]
 #: Texts that YAML reads as themselves without quotes.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*(:[A-Za-z0-9_./-]+)*|\$\{\w+\}")
 #: A key that the environment holds; only its name is written.
-_REFERENCE = re.compile(r"\$\{\w+\}")
+_REFERENCE = re.compile(r"\$\{\w+\}|vault:[\w.-]+")
 _NOT_PLAIN = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
 
 
@@ -85,7 +85,7 @@ def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | 
 
 
 def _is_key(schema: JsonObject, key: tuple[str, ...], value: JsonValue) -> bool:
-    """Whether this writes a secret itself, and not the name of its variable."""
+    """Whether this writes a secret itself, and not the name of its variable or its place in the vault."""
     is_secret = member_schema(schema, key).get("writeOnly") is True
     return is_secret and bool(value) and not _REFERENCE.fullmatch(str(value))
 

@@ -27,7 +27,8 @@ from sestet.core.errors import ConfigError
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue, find_problems
 
-_NOT_SETTINGS = ("SESTET_HOME",)
+PASSPHRASE_FILE = "SESTET_PASSPHRASE_FILE"  # noqa: S105 - the name of a variable
+_NOT_SETTINGS = ("SESTET_HOME", PASSPHRASE_FILE)
 #: Where modules and shared libraries are found.
 _FOR_PYTHON = (
     "HOME",
@@ -136,6 +137,24 @@ def data_directory(environ: Mapping[str, str] | None = None) -> Path:
         except RuntimeError:
             raise ConfigError([f"SESTET_HOME: '{home}' names the home of a user that is not known"]) from None
     return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "sestet"
+
+
+def passphrase_file(environ: Mapping[str, str] | None = None) -> Path | None:
+    """The file from which the vault takes its passphrase when nobody can type it; None: there is none."""
+    environ = os.environ if environ is None else environ
+    try:
+        return Path(named).expanduser() if (named := environ.get(PASSPHRASE_FILE)) else None
+    except RuntimeError:
+        raise ConfigError([f"{PASSPHRASE_FILE}: it names the home of a user that is not known"]) from None
+
+
+def session_bus(environ: Mapping[str, str] | None = None) -> str:
+    """The address of this login's D-Bus, on which the keyring of the desktop is; empty: there is none."""
+    environ = os.environ if environ is None else environ
+    if address := environ.get("DBUS_SESSION_BUS_ADDRESS", ""):
+        return address
+    usual = Path(environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.geteuid()}", "bus")
+    return f"unix:path={usual}" if usual.exists() else ""
 
 
 def first_set(variables: Iterable[str], environ: Mapping[str, str] | None = None) -> str:

@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
+from sestet.config.browser_settings import BrowserSettings
+from sestet.config.payment_settings import BudgetSettings, PaymentSettings
+from sestet.config.section import Section as _Section
 from sestet.config.vendors import ProviderType
 from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.pages import page
-from sestet.core.record import Record, convert, field, fields, force_setattr
+from sestet.core.record import convert, field, fields, force_setattr
 from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
 #: Settings that send words, keys or requests to a place, as the file spells them.
-ADDRESSES = ("baseUrl", "url")
+ADDRESSES = ("baseUrl", "rpcUrl", "url")
+_KEY = "write ${VAR} to take it from the environment, or vault:NAME from the vault"
 _PATIENCE = {"minimum": 0.1}
 
 
@@ -33,10 +37,6 @@ class Secret(str):
 
     def __repr__(self) -> str:
         return "'***'" if self else "''"
-
-
-class _Section(Record, rename="camel"):
-    """Settings that belong together: camelCase in the file, snake_case in code."""
 
 
 class AgentSettings(_Section):
@@ -90,7 +90,7 @@ class ProviderSettings(_Section):
         "The protocol it speaks; most servers speak OpenAI's",
     ] = "openai"
     base_url: Annotated[str, "Its address, such as http://127.0.0.1:11434/v1; empty: the vendor's own"] = ""
-    api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
+    api_key: Annotated[str, f"Its key; {_KEY}", _SECRET] = ""
     tool_calls: Annotated[
         Literal["native", "text"],
         "How its models make calls; text: in words, with a grammar and examples, for small local models",
@@ -155,6 +155,9 @@ class PolicySettings(_Section):
     scratch: Annotated[
         tuple[str, ...], "Directories in which untrusted text may choose the files that are changed"
     ] = ()
+    budgets: Annotated[
+        tuple[BudgetSettings, ...], "Payees that may be paid without a question, up to an amount a day"
+    ] = ()
     question_hours: Annotated[float, "How long a question to you stays open", {"minimum": 0.01}] = 24.0
 
 
@@ -172,9 +175,9 @@ class SandboxSettings(_Section):
     """What commands can reach."""
 
     isolation: Annotated[
-        Literal["auto", "namespaces", "bubblewrap", "landlock", "none"],
+        Literal["auto", "namespaces", "bubblewrap", "landlock", "seatbelt", "none"],
         "How commands are kept apart from everything else; auto: the first of the next three that works; "
-        "none: no sandbox at all, so a command can do what you can",
+        "seatbelt: for macOS, untested; none: no sandbox at all, so a command can do what you can",
     ] = "auto"
     readable: Annotated[
         tuple[str, ...],
@@ -182,10 +185,12 @@ class SandboxSettings(_Section):
     ] = ()
     allowed: Annotated[
         tuple[str, ...],
-        "Commands that need no question though they may change files, as patterns such as 'pytest *'",
+        "Commands that need no question though they may change files, as patterns such as 'pytest *'; "
+        "a skill is written as 'skill_run NAME'",
     ] = ()
     network: Annotated[
-        tuple[str, ...], "Commands that may use the network, as patterns such as 'pip install *'"
+        tuple[str, ...],
+        "Commands that may use the network, as patterns such as 'pip install *' or 'skill_run weather'",
     ] = ()
     memory_mb: Annotated[
         int, "Megabytes of memory that one command may use with all it starts", {"minimum": 50}
@@ -230,7 +235,7 @@ class EmbeddingSettings(_Section):
     ] = "local"
     model: Annotated[str, "The model's name at the server"] = ""
     base_url: Annotated[str, "The server, such as http://127.0.0.1:11434/v1; empty: OpenAI's own"] = ""
-    api_key: Annotated[str, "Its key; write ${VAR} to take it from the environment", _SECRET] = ""
+    api_key: Annotated[str, f"Its key; {_KEY}", _SECRET] = ""
 
     def __post_init__(self) -> None:
         force_setattr(self, "api_key", Secret.of(self.api_key))
@@ -244,6 +249,15 @@ class SearchSettings(_Section):
         "A SearXNG-compatible endpoint, such as http://127.0.0.1:8888; empty: no web search",
         {"examples": ["http://127.0.0.1:8888"]},
     ] = ""
+    page: Annotated[
+        str,
+        "A search page for the browser, used without an endpoint; {query} stands for the words, as in "
+        "https://search.example/html?q={query}",
+    ] = ""
+    api_key: Annotated[str, f"A key that the endpoint wants as a bearer token; {_KEY}", _SECRET] = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "api_key", Secret.of(self.api_key))
 
 
 class ObservationalMemorySettings(_Section):
@@ -269,6 +283,10 @@ class RemoteAgentSettings(_Section):
 
     name: Annotated[str, "What the orchestrator calls it"]
     url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
+    api_key: Annotated[str, f"A key that it wants as a bearer token; {_KEY}", _SECRET] = ""
+
+    def __post_init__(self) -> None:
+        force_setattr(self, "api_key", Secret.of(self.api_key))
 
 
 class A2ASettings(_Section):
@@ -299,8 +317,10 @@ class Settings(_Section):
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     search: SearchSettings = SearchSettings()
+    browser: BrowserSettings = BrowserSettings()
     observational_memory: ObservationalMemorySettings = ObservationalMemorySettings()
     a2a: A2ASettings = A2ASettings()
+    payments: PaymentSettings = PaymentSettings()
 
 
 def settings_schema() -> dict[str, JsonValue]:

@@ -1,4 +1,4 @@
-"""Reads the text of a settings file: a small YAML document, or an error that says why it is none."""
+"""Reads the text of a settings file: a small YAML document, or an error that says why it is not one."""
 
 import json
 import warnings
@@ -21,6 +21,17 @@ _PER_VALUE = _MOST_CHARACTERS // _MOST_VALUES
 
 def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
     """The content of a settings file, not checked yet."""
+    content = load_yaml(text, file)
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        form = "write it as agent: {provider: offline}"
+        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}; {form}"])
+    return cast("dict[str, JsonValue]", content)
+
+
+def load_yaml(text: str, file: str) -> object:
+    """The value of a small YAML document."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import ReusedAnchorWarning, YAMLError
 
@@ -41,12 +52,7 @@ def parse_yaml(text: str, file: str) -> dict[str, JsonValue]:
     # An impossible date, number, character or "!!omap" is no YAMLError.
     except (YAMLError, ValueError, OverflowError, TypeError, AssertionError) as error:
         raise ConfigError([f"{file}: is not valid YAML: {_one_line(error)}"]) from error
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        form = "write it as agent: {provider: offline}"
-        raise ConfigError([f"{file}: must be a mapping of settings, got {type(content).__name__}; {form}"])
-    return cast("dict[str, JsonValue]", content)
+    return content
 
 
 def _require_small(text: str, file: str) -> None:

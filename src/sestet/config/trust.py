@@ -115,7 +115,7 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
     if not files:
         return None
     workspace = workspace._replace(files=files)
-    if data and _lies_in(data, workspace.directory):
+    if data and lies_in(data, workspace.directory):
         problem = f"the list of accepted folders, {data / STORE}, lies in this folder itself; set SESTET_HOME"
         return workspace._replace(state="unusable", problem=f"{problem} to a directory outside")
     known = read_decisions(data).get(str(workspace.directory)) if data else None
@@ -124,7 +124,7 @@ def open_workspace(directory: Path, data: Path | None) -> Workspace | None:
     return workspace._replace(state=state, changes=changes)
 
 
-def _lies_in(data: Path, directory: Path) -> bool:
+def lies_in(data: Path, directory: Path) -> bool:
     """Whether a fetched folder could have brought the list along. A person's home is no fetched folder."""
     try:
         if not resolved(data).is_relative_to(directory):
@@ -381,7 +381,7 @@ def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
             yield Effect("sends to", f"{name}: {mask_address(str(value))}")
         elif key[:1] in (("sandbox",), ("workspace",)):
             yield Effect("opens to commands", f"{name}: {value}")
-        elif key[:2] == ("policy", "allow"):
+        elif key[:2] in (("policy", "allow"), ("policy", "budgets")):
             yield Effect("allows unasked", f"{name}: {value}")
         else:
             text = mask_addresses(json.dumps(value, ensure_ascii=False, default=str))

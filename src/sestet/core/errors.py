@@ -5,6 +5,7 @@ SestetError
 │   ├── ConfigError         the settings file or an environment override
 │   ├── DefinitionError     agents or tools that contradict each other
 │   │   └── AdaptError      ``adapt_tool`` raised while an agent was built
+│   ├── VaultError          the vault is locked or damaged, or refuses what was asked
 │   └── StorageError        the database file cannot be used
 │       ├── ForgottenError  the turn was ended, since what it read was forgotten meanwhile
 │       └── BusyError       another process is writing to the database
@@ -60,6 +61,18 @@ class DefinitionError(PersonError, ValueError):
 
 class AdaptError(DefinitionError):
     """``adapt_tool`` raised for one tool of one agent."""
+
+
+class VaultError(PersonError):
+    """The vault could not do what was asked.
+
+    ``locked``: because nobody has unlocked it; ``wrong``: because the passphrase is not the right one.
+    """
+
+    def __init__(self, text: str, *, locked: bool = False, wrong: bool = False) -> None:
+        super().__init__(text)
+        self.locked = locked
+        self.wrong = wrong
 
 
 class StorageError(PersonError):

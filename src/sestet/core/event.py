@@ -4,7 +4,7 @@ Rows of the journal are checked against these types when they are read. So a cho
 for good, and a new field has a default.
 """
 
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 from sestet.core.errors import FailureKind
 from sestet.core.label import CLEAN, Label
@@ -37,7 +37,7 @@ class Effects(Record):
     in_doubt: tuple[str, ...] = ()
 
 
-class Stamp(NamedTuple):
+class Stamp(Record):
     """The turn, agent and time of an event. ``delegation_id`` is empty for events of the root agent."""
 
     session_id: str

@@ -1,9 +1,12 @@
-"""Reads the front matter of AGENT.md: a strict subset of YAML that needs no YAML library at start.
+"""Reads the front matter of AGENT.md and SKILL.md: a strict subset of YAML that needs no YAML library.
 
 A value is text on one line, ``true``/``false``, a list of texts or a map of texts, indented by two spaces.
-Anything else is an error that names the line, so the subset never reads differently from YAML.
+Anything else is an error that names the line, so the subset never reads differently from YAML. ``parse``
+reads what the subset refuses: people write SKILL.md for many programs, in any YAML.
 """
 
+import re
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
 FrontMatterValue: TypeAlias = str | bool | list[str] | dict[str, str]
@@ -13,10 +16,13 @@ _BOOLEANS = {"true": True, "false": False}
 _SPECIAL = tuple("&*!|>%@`'{}[],#?:-~=+.")
 # YAML reads these plain words as something other than text.
 _NOT_TEXT = frozenset({"yes", "no", "on", "off", "null", "true", "false", ""})
+_LINE_END = re.compile(r"\r\n?")
+#: Some programs end a line at these, and YAML does not.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 
 class FrontMatter(NamedTuple):
-    values: dict[str, FrontMatterValue]
+    values: Mapping[str, object]
     body: str
 
 
@@ -24,13 +30,25 @@ class FrontMatterError(ValueError):
     """The line that cannot be read, and why."""
 
 
-def split(text: str) -> FrontMatter:
-    """Split a document into its front matter and its body."""
-    lines = text.splitlines()
-    if not lines or lines[0] != _FENCE or _FENCE not in lines[1:]:
+def split(text: str, parse: Callable[[str], Mapping[str, object]] | None = None) -> FrontMatter:
+    """Split a document into its front matter and its body.
+
+    ``parse`` gets the front matter that is outside the subset, with an empty line for the first fence.
+    """
+    lines = _LINE_END.sub("\n", text.removeprefix("\ufeff")).split("\n")
+    ends = [number for number, line in enumerate(lines) if line.rstrip(" \t") == _FENCE]
+    if len(ends) < 2 or ends[0] != 0:
         raise FrontMatterError("line 1: the document must begin with front matter between two '---' lines")
-    end = lines.index(_FENCE, 1)
-    return FrontMatter(_read(lines[1:end]), "\n".join(lines[end + 1 :]).strip() + "\n")
+    front, body = lines[1 : ends[1]], "\n".join(lines[ends[1] + 1 :]).strip() + "\n"
+    for number, line in enumerate(front, 2):
+        if found := _NO_TEXT.search(line):
+            raise FrontMatterError(f"line {number}: has the control character U+{ord(found[0]):04X}")
+    try:
+        return FrontMatter(_read(front), body)
+    except FrontMatterError:
+        if parse is None:
+            raise
+    return FrontMatter(parse("\n".join(("", *front, ""))), body)
 
 
 def _read(lines: list[str]) -> dict[str, FrontMatterValue]:

@@ -30,7 +30,7 @@ class Label(Record):
         return self.sources[: len(self.sources) - self.only_private] if self.untrusted else ()
 
     def __or__(self, other: "Label") -> "Label":
-        if other is CLEAN or other.adds_nothing_to(self):
+        if other is CLEAN or other == self or other.adds_nothing_to(self):
             return self
         if self.adds_nothing_to(other):
             return other
@@ -83,6 +83,8 @@ class Labelled(NamedTuple):
     citations: tuple[str, ...] = ()
     #: What was found, one by one, where ``value`` is a text about it.
     found: tuple[Found, ...] = ()
+    #: The same for the person, where ``value`` instructs the model; empty: ``value`` is for both.
+    for_person: str = ""
 
 
 class Findings(NamedTuple):

@@ -5,7 +5,7 @@ Tools and settings share this one mechanism: what is published as a schema is ex
 
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
+from math import inf, isfinite, log2
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -28,6 +28,7 @@ else:
     JsonValue = Any
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
+_BITS_OF_A_FRACTION = 53
 _SCALARS: dict[object, str] = {bool: "boolean", int: "integer", float: "number", str: "string"}
 _PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
@@ -263,3 +264,28 @@ def suggest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def _show(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def bits_of(schema: JsonObject) -> float:
+    """How much the values of this schema can say, in bits; infinite where a value can hold any text."""
+    if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
+        return max(map(bits_of, options)) + log2(len(options))
+    if choices := cast("Sequence[JsonValue]", schema.get("enum", ())):
+        return log2(len(choices))
+    match schema.get("type"):
+        case "null":
+            return 0
+        case "boolean":
+            return 1
+        case "integer" | "number" if "minimum" in schema and "maximum" in schema:
+            lowest, highest = (cast("float", schema[bound]) for bound in ("minimum", "maximum"))
+            if not highest - lowest < inf:
+                return inf
+            # Between any two bounds there are about as many fractions as a double has digits.
+            fraction = 0 if schema["type"] == "integer" else _BITS_OF_A_FRACTION
+            return max(log2(max(1, highest - lowest + 1)), fraction)
+        case "object" if schema.get("additionalProperties") is False:
+            members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+            return sum(map(bits_of, members.values())) + len(members)
+        case _:
+            return inf

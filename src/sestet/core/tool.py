@@ -3,9 +3,8 @@
 import inspect
 import re
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import partial
-from math import inf, log2
 from typing import (
     Any,
     Literal,
@@ -26,6 +25,7 @@ from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
     JsonObject,
     JsonValue,
+    bits_of,
     find_problems,
     has_fields,
     is_converted,
@@ -43,7 +43,6 @@ Recovery: TypeAlias = Literal["pure", "keyed", "probe", "unsafe"]
 _Result = TypeVar("_Result")
 #: A fixed result may carry as much as one 64-bit number.
 _MOST_BITS = 64
-_BITS_OF_A_FRACTION = 53
 #: A place for an argument in a text, such as ``{path}``.
 SLOT = re.compile(r"\{(\w+)\}")
 _RISKS, _READS, _EFFECTS, _RECOVERIES = map(get_args, (Risk, Reads, Effect, Recovery))
@@ -58,6 +57,8 @@ class Preview(Record):
     risk: Risk
     caution: str = ""
     changes: Changes = Changes()
+    #: The owner's settings allow this call, such as a standing budget for its payee.
+    owner_allows: bool = False
 
 
 class Tool(Record):
@@ -80,6 +81,8 @@ class Tool(Record):
     effect: Effect = "money"
     #: The arguments that choose who receives something, or which file or thing is changed.
     targets: tuple[str, ...] = ()
+    #: Arguments that change what a call with the same targets does: a standing answer holds for their values.
+    binds: tuple[str, ...] = ()
     recovery: Recovery = "unsafe"
     timeout: float = 60.0
     calls_per_turn: int | None = None
@@ -95,6 +98,8 @@ class Tool(Record):
     blocked: str = ""
     #: The owner's settings allow this call with these targets, whatever was read before.
     owner_allows: bool = False
+    #: The argument that names a value which the person types unseen when they approve.
+    typed: str = ""
 
     def __post_init__(self) -> None:
         if problem := _problem_of(self):
@@ -154,16 +159,20 @@ def _problem_of(tool: Tool) -> str:
     arguments = cast("JsonObject", tool.parameters.get("properties", {}))
     if isinstance(tool.targets, str) or not arguments.keys() >= set(tool.targets):
         return f"targets must be a tuple of names of its arguments, got {tool.targets!r}"
+    if isinstance(tool.binds, str) or not arguments.keys() >= set(tool.binds):
+        return f"binds must be a tuple of names of its arguments, got {tool.binds!r}"
     # A slot for an argument that a standing answer leaves open would promise a limit that there is not.
     if not set(tool.targets or arguments) >= set(SLOT.findall(tool.standing)):
         return f"the slots of standing must be among its targets, got {tool.standing!r}"
+    if tool.typed and tool.typed not in tool.targets:
+        return f"typed must be one of its targets, got {tool.typed!r}"
     if isinstance(tool.examples, str):
         return f"examples must be a tuple of texts, got {tool.examples!r}"
     if not is_of_type(tool.timeout, "number") or tool.timeout <= 0:
         return f"timeout must be seconds above 0, got {tool.timeout!r}"
     if tool.recovery == "probe" and tool.probe is None:
         return "recovery 'probe' needs a probe"
-    if tool.fixed_result is not None and _bits(tool.fixed_result) > _MOST_BITS:
+    if tool.fixed_result is not None and bits_of(tool.fixed_result) > _MOST_BITS:
         return (
             "values that fit its fixed_result could carry text; declare a boolean, a number with minimum and "
             "maximum, an enum, or a closed object of a few of these"
@@ -186,6 +195,8 @@ class CallInfo(Record):
     basis: str = ""
     #: Shows a piece of the result to the person while the tool is still running.
     report: Callable[[str], None] = lambda _: None
+    #: Whether the person's message names this web address in full.
+    names_address: Callable[[str], bool] = lambda _: False
 
     @property
     def key(self) -> str:
@@ -222,6 +233,7 @@ class Declared(TypedDict, total=False):
     reads: tuple[Reads, ...]
     effect: Effect
     targets: tuple[str, ...]
+    binds: tuple[str, ...]
     recovery: Recovery
     timeout: float
     calls_per_turn: int | None
@@ -229,6 +241,7 @@ class Declared(TypedDict, total=False):
     preview: PreviewFunction | None
     fixed_result: JsonObject | None
     rules: "Callable[..., CallRules] | None"
+    typed: str
 
 
 @overload
@@ -290,31 +303,6 @@ def _describe(function: ToolFunction, declared: Declared) -> Tool:
             preview=_converting(made.preview, hints),
         )
     return made
-
-
-def _bits(schema: JsonObject) -> float:
-    """How much the values of this schema can say, in bits; infinite where a value can hold any text."""
-    if options := cast("Sequence[JsonObject]", schema.get("anyOf", ())):
-        return max(map(_bits, options)) + log2(len(options))
-    if choices := cast("Sequence[JsonValue]", schema.get("enum", ())):
-        return log2(len(choices))
-    match schema.get("type"):
-        case "null":
-            return 0
-        case "boolean":
-            return 1
-        case "integer" | "number" if "minimum" in schema and "maximum" in schema:
-            lowest, highest = (cast("float", schema[bound]) for bound in ("minimum", "maximum"))
-            if not highest - lowest < inf:
-                return inf
-            # Between any two bounds there are about as many fractions as a double has digits.
-            fraction = 0 if schema["type"] == "integer" else _BITS_OF_A_FRACTION
-            return max(log2(max(1, highest - lowest + 1)), fraction)
-        case "object" if schema.get("additionalProperties") is False:
-            members = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
-            return sum(map(_bits, members.values())) + len(members)
-        case _:
-            return inf
 
 
 def _argument_schema(name: str, argument: str, hint: object, default: object) -> dict[str, JsonValue]:

@@ -1,7 +1,6 @@
 """English words as people write and read them: common words, stems, dates, durations, amounts."""
 
-import time
-from datetime import datetime
+from datetime import date, datetime
 
 #: Words that say nothing about the subject of a text.
 COMMON_WORDS = frozenset(
@@ -48,6 +47,12 @@ def duration(seconds: float) -> str:
     return " ".join(parts)
 
 
+def ended(text: str) -> str:
+    """A text that ends a sentence: with a full stop, unless it is a question or an exclamation."""
+    text = text.rstrip(". ")
+    return text if text.endswith(("?", "!")) else f"{text}."
+
+
 def money(dollars: float, digits: int = 4) -> str:
     """``$0.0012`` or ``$12.34``; an amount that would be shown as 0 is not."""
     if 0 < dollars < 0.5 / 10**digits:
@@ -57,7 +62,7 @@ def money(dollars: float, digits: int = 4) -> str:
 
 def day(timestamp: float) -> str:
     """The local date of a moment, such as 2026-05-31."""
-    return time.strftime("%Y-%m-%d", time.localtime(timestamp))
+    return date.fromtimestamp(timestamp).isoformat()
 
 
 def local_now() -> datetime:
@@ -68,5 +73,6 @@ def local_now() -> datetime:
 def moment(at: datetime) -> str:
     """A moment to the minute with its zone, such as Sunday, 31 May 2026, 14:05 CEST (UTC+02:00)."""
     at = at if at.tzinfo else at.astimezone()
-    offset = at.strftime("%z")
-    return f"{at:%A}, {at.day} {at:%B %Y, %H:%M %Z} (UTC{offset[:3]}:{offset[3:5]})"
+    # 2026-05-31T14:05+02:00
+    offset = at.isoformat(timespec="minutes")[16:22]
+    return at.strftime(f"%A, {at.day} %B %Y, %H:%M %Z (UTC{offset})")

@@ -4,7 +4,7 @@ from itertools import chain
 from pathlib import Path
 
 from sestet.core.masking import mask_addresses
-from sestet.doctor import assistant, database, machine, sandbox, servers
+from sestet.doctor import assistant, browser, database, machine, payments, sandbox, servers, skills, vault
 from sestet.doctor.check import Check, Status
 
 __all__ = ["Check", "Status", "examine"]
@@ -17,17 +17,22 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
     """
     about_settings, settings = assistant.check_settings(file)
     about_data, is_readable = _check_data()
+    # Without a key that lies in a locked vault, nothing that needs it can be tried.
+    about_vault, usable = vault.check_vault(settings) if settings else ([], None)
     checks = [
         machine.check_python(),
         machine.check_sqlite(),
         *about_data,
         *about_settings,
         *(await sandbox.check_sandbox(settings, file) if settings else ()),
-        *([assistant.check_web_search(settings)] if settings else ()),
-        *(await assistant.check_assistant(settings) if settings else ()),
-        *(await servers.check_servers(settings, probe=probe) if settings else ()),
-        *(await servers.check_prices(settings) if settings else ()),
-        *((assistant.check_embedding(settings, is_readable=is_readable),) if settings else ()),
+        *(skills.check_skills(settings) if settings else ()),
+        *([await browser.check_browser(settings), assistant.check_web_search(settings)] if settings else ()),
+        *about_vault,
+        *(await assistant.check_assistant(usable) if usable else ()),
+        *(await servers.check_servers(usable, probe=probe) if usable else ()),
+        *(await servers.check_prices(usable) if usable else ()),
+        *(await payments.check_payments(settings) if settings else ()),
+        *((assistant.check_embedding(usable, is_readable=is_readable),) if usable else ()),
         *(database.check_graph(settings) if settings and is_readable else ()),
         *(database.check_memory(settings) if settings and is_readable else ()),
         assistant.check_router(),

@@ -8,6 +8,7 @@ from pathlib import Path
 from sestet import app
 from sestet.agents import default_specs
 from sestet.config import Settings, load_settings
+from sestet.config.installation import install_command
 from sestet.core.agent import Agent
 from sestet.core.errors import ConfigError, EmbeddingError, PersonError
 from sestet.core.masking import mask_address
@@ -26,7 +27,6 @@ _EMBEDDING = "embedding"
 _PLUGINS = "plug-ins"
 _WORKSPACE = "workspace"
 _NO_PLUGINS = "'sestet agents new NAME' and 'sestet tools new NAME' begin one"
-_FULL_ROUTER = "for the full one: pip install '.[router]' in the clone"
 _OFFLINE = f"'sestet setup' finds a real one; see {page('models')}"
 
 
@@ -125,7 +125,10 @@ def _check_remote(built: app.App) -> list[Check]:
 def check_web_search(settings: Settings) -> Check:
     if settings.search.url:
         return Check("web search", "ok", mask_address(settings.search.url))
-    return Check("web search", "ok", "switched off", "if you want it: set search.url to a SearXNG endpoint")
+    if settings.search.page and settings.browser.enabled:
+        return Check("web search", "ok", f"with the browser on {mask_address(settings.search.page)}")
+    way_out = "if you want it: set search.url to a SearXNG endpoint, or search.page to a search page"
+    return Check("web search", "ok", "switched off", way_out)
 
 
 def check_embedding(settings: Settings, *, is_readable: bool) -> Check:
@@ -169,5 +172,6 @@ def check_router() -> Check:
         return Check("router", "problem", f"its weights cannot be read: {error}", "install Sestet again")
     detail = f"{router.variant}, sure from {router.threshold:.1%} on"
     if router.missing:
-        return Check("router", "ok", f"the light variant ({detail}): {router.missing}", _FULL_ROUTER)
+        way_out = f"for the full one: {install_command('router')}"
+        return Check("router", "ok", f"the light variant ({detail}): {router.missing}", way_out)
     return Check("router", "ok", detail)

@@ -8,6 +8,7 @@ import tempfile
 from importlib import metadata
 
 from sestet.config import data_directory
+from sestet.config.installation import install_command
 from sestet.config.links import resolved
 from sestet.core.errors import ConfigError
 from sestet.doctor.check import Check
@@ -82,7 +83,7 @@ def _check_extra(extra: str, requirements: list[str]) -> Check:
     names = [re.split(r"[^\w.-]", line)[0] for line in requirements if of_extra.search(line)]
     missing = [name for name in names if not _is_installed(name)]
     if missing:
-        way_out = f"if you want it: pip install '.[{extra}]' in the clone"
+        way_out = f"if you want it: {install_command(extra)}"
         return Check(f"extra {extra}", "ok", "not installed", way_out)
     return Check(f"extra {extra}", "ok", "installed")
 

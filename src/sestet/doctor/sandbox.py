@@ -22,6 +22,7 @@ _MEANING: dict[Isolation, str] = {
     "namespaces": "commands see the workspace and the system's programs, and nothing else",
     "bubblewrap": "commands see the workspace and the system's programs, and nothing else, by bubblewrap",
     "landlock": "Landlock alone guards your files, but not .git/hooks and .agents in the workspace",
+    "seatbelt": "the sandbox of macOS, which nobody has tested yet",
 }
 
 
@@ -41,8 +42,9 @@ async def check_sandbox(settings: Settings, file: Path | None = None) -> list[Ch
     finally:
         await sandbox.close()
     user = f"user {DEDICATED_ID}" if os.geteuid() == 0 and isolation == "namespaces" else "your user"
-    detail = f"{isolation}, as {user}, Landlock {landlock_version()}: {_MEANING[isolation]}"
-    weak = isolation == "landlock"
+    guard = f", Landlock {landlock_version()}" if isolation != "seatbelt" else ""
+    detail = f"{isolation}, as {user}{guard}: {_MEANING[isolation]}"
+    weak = isolation in ("landlock", "seatbelt")
     found = Check(_NAME, "warning" if weak else "ok", detail, _WEAKER if weak else "")
     refused = [Check(_NAME, "ok", f"{name} does not work: {why}") for name, why in sandbox.refused.items()]
     return [found, *refused]

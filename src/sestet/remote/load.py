@@ -5,11 +5,11 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+from sestet.config.installation import install_command
 from sestet.config.settings import RemoteAgentSettings
 from sestet.core.agent import NAME_RULE, RemotePeer, is_valid_name, normalise_name
 from sestet.remote.plain import one_line
 
-_EXTRA_MISSING = "remote agents need the extra: pip install '.[a2a]' in the clone"
 _SHOWN = 200
 
 _log = logging.getLogger("sestet.remote")
@@ -45,7 +45,7 @@ async def load_remote_agents(
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "sestet":
             raise
-        return _report([], [_EXTRA_MISSING])
+        return _report([], [f"remote agents need the extra: {install_command('a2a')}"])
     in_turn = iter(connected)
     results = [problem or next(in_turn) for problem in problems]
     return _report(

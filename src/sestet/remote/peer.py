@@ -67,9 +67,11 @@ class A2APeer:
         self._seconds = seconds
 
     @classmethod
-    def connect(cls, name: str, card: AgentCard, trusted: ssl.SSLContext, seconds: float) -> "A2APeer":
+    def connect(
+        cls, entry: RemoteAgentSettings, card: AgentCard, trusted: ssl.SSLContext, seconds: float
+    ) -> "A2APeer":
         """A peer for the agent that the card describes; nothing is sent yet."""
-        connection = open_connection(_BODY_LIMIT, trusted)
+        connection = open_connection(_BODY_LIMIT, trusted, entry.api_key)
         # We poll instead of streaming: we know the task from the start and can withdraw it, and no proxy cuts
         # a connection that was silent for too long.
         config = ClientConfig(
@@ -83,7 +85,7 @@ class A2APeer:
             client = ClientFactory(config).create(card)
         except ValueError as error:
             raise CardError("it speaks no protocol that is known here") from error
-        return cls(name, describe(card), client, connection, seconds)
+        return cls(entry.name, describe(card), client, connection, seconds)
 
     async def ask(self, request: str) -> str:
         """The agent's answer to this request, or the question that it asks back."""
@@ -182,9 +184,12 @@ async def _connect(
     entry: RemoteAgentSettings, trusted: ssl.SSLContext, seconds: float, answer_seconds: float
 ) -> A2APeer | str:
     try:
-        async with asyncio.timeout(seconds), open_connection(CARD_LIMIT, trusted) as connection:
+        async with (
+            asyncio.timeout(seconds),
+            open_connection(CARD_LIMIT, trusted, entry.api_key) as connection,
+        ):
             card = await fetch_card(connection, entry.url)
-        return A2APeer.connect(entry.name, card, trusted, answer_seconds)
+        return A2APeer.connect(entry, card, trusted, answer_seconds)
     except TimeoutError:
         return f"it did not answer within {duration(seconds)}"
     except CardError as error:
@@ -212,8 +217,11 @@ class _BoundedStream(httpx.AsyncByteStream):
         await self._stream.aclose()
 
 
-def open_connection(limit: int, trusted: ssl.SSLContext) -> httpx.AsyncClient:
-    """A client that reads ``limit`` bytes of an answer at most; the caller bounds the time."""
+def open_connection(limit: int, trusted: ssl.SSLContext, key: str = "") -> httpx.AsyncClient:
+    """A client that reads ``limit`` bytes of an answer at most; the caller bounds the time.
+
+    ``key`` goes with every request: only addresses of the card's own host are used, and no redirect.
+    """
 
     async def bound(response: httpx.Response) -> None:
         # A few compressed bytes can unpack to any size in one step, before we could count them.
@@ -226,7 +234,7 @@ def open_connection(limit: int, trusted: ssl.SSLContext) -> httpx.AsyncClient:
         verify=trusted,
         follow_redirects=False,
         timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-        headers={"accept-encoding": "identity"},
+        headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
         # A cookie would tie one request to the next, and each has to stand alone.
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         event_hooks={"response": [bound]},

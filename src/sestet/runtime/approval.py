@@ -149,5 +149,5 @@ class Gatekeeper(Record):
 def grant_pattern(tool: Tool, arguments: JsonObject) -> JsonObject:
     """What a standing answer covers: these targets; for a tool without targets, these exact arguments."""
     if tool.targets:
-        return {name: arguments[name] for name in tool.targets if name in arguments}
+        return {name: arguments[name] for name in (*tool.targets, *tool.binds) if name in arguments}
     return arguments

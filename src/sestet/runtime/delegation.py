@@ -10,6 +10,7 @@ from sestet.core.message import ToolCall
 from sestet.core.record import Record, replace
 from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
+from sestet.core.words import ended
 from sestet.runtime.approval import Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.prompts import say, tell
@@ -144,7 +145,7 @@ def findings(root: str, end: Refusal, results: Sequence[Outcome]) -> Outcome:
     found = [f"From {result.author}:\n\n{result.text}" for result in results if result.kind == "ok"]
     if not found:
         return Outcome(end.outcome, root, cause=why)
-    head = f"This turn ended before an answer was written: {why}. This is what the specialists found."
+    head = f"This turn ended before an answer was written: {ended(why)} This is what the specialists found."
     without = ", ".join(f"{result.author} ({result.kind})" for result in results if result.kind != "ok")
     parts = [head, *found, f"No result from {without}."] if without else [head, *found]
     return Outcome("ok", root, "\n\n".join(parts), why)

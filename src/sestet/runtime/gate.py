@@ -6,13 +6,16 @@ Text that did not come from the person never chooses who receives data, money or
 import os.path
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sestet.core.label import Label
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
 from sestet.runtime.targets import LONGEST_VALUE, Target, Targets, find_targets
+
+if TYPE_CHECKING:
+    from sestet.runtime.mentions import Mentions
 
 #: The rule that a question comes from; a standing answer is bound to it.
 Why: TypeAlias = Literal["", "policy", "money", "target", "private", "risk", "small_model"]
@@ -52,7 +55,7 @@ _MOST_SCRATCH, _DEEPEST_SCRATCH = 8, 32
 #: How many targets a reason names, and how many characters of each.
 _MOST_NAMED, _LONGEST_NAMED = 3, 100
 #: The kinds of target that only receive something, or are said.
-_RECEIVERS = ("email", "url", "host", "phone", "channel", "name", "account", "text")
+_RECEIVERS = ("email", "url", "host", "site", "phone", "channel", "name", "account", "text")
 _LEAVES = "private content would leave this machine"
 #: The reason for a tool that does not say what is at stake.
 _RISKS = {
@@ -85,12 +88,12 @@ def judge(
             return _ask("target", label, tool.caution, strange, _LEAVES if leaves else "")
         if leaves:
             return _ask("private", label, tool.caution, _LEAVES)
-    if tool.effect == "money":
+    if tool.effect == "money" and not tool.owner_allows:
         moves = tool.caution or "it moves money, or does not declare that it does not"
         return _ask("money", label, moves, strange)
     if tool.risk != "safe":
         return _ask("risk", label, tool.caution or _RISKS[tool.risk])
-    if asks_every_time(tool, agent, policy):
+    if _is_careful(tool, agent, policy):
         return _ask("small_model", label, "it changes something, and a small local model chose it")
     return ALLOW
 
@@ -105,8 +108,12 @@ def _blocks(pattern: str, name: str) -> bool:
 
 
 def asks_every_time(tool: Tool, agent: str, policy: Policy) -> bool:
-    """Whether standing answers never apply: to money, and to changes that a small model makes."""
-    return tool.effect == "money" or (tool.effect != "none" and agent in policy.careful)
+    """Whether standing answers never apply: to money, to typed values, and to changes of a small model."""
+    return tool.effect == "money" or bool(tool.typed) or _is_careful(tool, agent, policy)
+
+
+def _is_careful(tool: Tool, agent: str, policy: Policy) -> bool:
+    return tool.effect != "none" and agent in policy.careful
 
 
 def is_allowed(tool: str, target: str, policy: Policy) -> bool:
@@ -121,10 +128,9 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
         return f"it has too many targets to check each, {read}"
     if targets.unknown:
         return f"it does not say whom or what it is for ({_named(targets.unknown)}), {read}"
-    # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
-    from sestet.runtime.mentions import mentions_in
-
-    mentions = mentions_in(user_words)
+    if not targets.known:
+        return f"it has no arguments to compare with your message, {read}"
+    mentions = _mentions(user_words)
     strange = [
         target.value
         for target in targets.known
@@ -134,6 +140,18 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
     ]
     named = _named([repr(_short(value)) for value in strange])
     return f"your message does not name {named} in full, {read}" if strange else ""
+
+
+def names_address(words: str, address: str) -> bool:
+    """Whether the person's words name a web address in full."""
+    return _mentions(words).name(address, "url")
+
+
+def _mentions(words: str) -> "Mentions":
+    # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
+    from sestet.runtime.mentions import mentions_in
+
+    return mentions_in(words)
 
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
@@ -165,7 +183,7 @@ def _carries_own_words_only(tool: Tool, targets: Targets, arguments: JsonObject,
     Then nothing leaves that an agent has read. A path, an id or a thing stands for what is stored under it,
     so a call with such a target can carry more. So can a call that says nothing: its content is elsewhere.
     """
-    if targets.unknown or targets.too_many or any(target.kind not in _RECEIVERS for target in targets.known):
+    if targets.are_unclear or any(target.kind not in _RECEIVERS for target in targets.known):
         return False
     if not any(isinstance(value, str) for name, value in arguments.items() if name not in tool.targets):
         return False
@@ -175,7 +193,7 @@ def _carries_own_words_only(tool: Tool, targets: Targets, arguments: JsonObject,
 
 
 def _may_be_private(tool: Tool, targets: Targets, policy: Policy) -> bool:
-    if targets.unknown or targets.too_many:
+    if targets.are_unclear:
         return False
     private = Policy(allowed=tuple(entry for entry in policy.allowed if entry.private))
     return all(is_allowed(tool.name, target.value, private) for target in targets.known)

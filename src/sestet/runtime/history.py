@@ -87,9 +87,12 @@ class History:
         #: By session.
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
-    def before(self, session_id: str, number: int) -> Conversation:
-        """The latest whole turns before turn ``number`` that fit the budget, oldest first."""
-        kept, forgetting = self._kept.get(session_id, _NOTHING), self._journal.last_forgetting()
+    def before(self, session_id: str, number: int, forgetting: int) -> Conversation:
+        """The latest whole turns before turn ``number`` that fit the budget, oldest first.
+
+        ``forgetting``: the last one, read before.
+        """
+        kept = self._kept.get(session_id, _NOTHING)
         if kept.last == number - 1 and kept.forgetting == forgetting:
             return kept.past
         return self._load(session_id, number, forgetting)

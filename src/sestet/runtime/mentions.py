@@ -24,6 +24,7 @@ from sestet.runtime.shapes import (
     normalised,
     path_form,
     phone_form,
+    site_form,
     url_form,
 )
 from sestet.runtime.targets import LONGEST_VALUE, Kind
@@ -257,9 +258,11 @@ def _forms_of_word(word: str) -> Iterator[tuple[Kind, str]]:
         return
     if url := url_form(word):
         yield "url", url
+        yield "site", _site_of(url)
         return
     if is_well_known_host(word):
         yield "host", word.lower()
+        yield "site", _site_of(word)
     if is_path(word):
         yield "path", path_form(word)
     if ACCOUNT.fullmatch(word):
@@ -291,6 +294,9 @@ def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
     """What must be among the mentions for a target of this kind to count as named."""
     if kind == "query":
         yield kind, bare(value).lower()
+    elif kind == "site":
+        # A person who names a page of a site, names the site; and a call may name it by one of its pages.
+        yield kind, _site_of(value)
     elif kind == "command":
         # Whole: in backquotes, it would be another command.
         yield kind, value
@@ -321,6 +327,12 @@ def _forms(value: str, kind: Kind) -> Iterator[tuple[Kind, str]]:
         yield kind, value.lower()
     elif is_distinct(value):
         yield "id", value.lower()
+
+
+def _site_of(text: str) -> str:
+    """The site of an address or of a host."""
+    address = url_form(text).partition("://")[2] or text
+    return site_form(re.split("[/?#]", address)[0])
 
 
 def says_all(message: str, arguments: JsonObject) -> bool:

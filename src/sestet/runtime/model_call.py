@@ -22,9 +22,11 @@ from sestet.core.model import (
     require_length,
 )
 from sestet.core.record import convert
+from sestet.core.scanner import HeldBackText
 from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
+from sestet.runtime.scan import clean_reply, clean_request
 from sestet.runtime.turn import AgentRun, is_stopped_by
 
 _log = logging.getLogger("sestet.runtime")
@@ -61,8 +63,11 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
 
 async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """One reply in the form that is recorded; its text is shown as it arrives."""
+    scanner = run.turn.scanner
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
+    request = clean_request(scanner, request)
     visible, task = RejectFilter(hold_opening=bool(run.delegation_id)), asyncio.current_task()
+    harmless = HeldBackText(scanner)
     guard, reply = StreamGuard(model), None
     try:
         async with aclosing(model.stream(request)) as stream:
@@ -71,7 +76,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
                     await asyncio.sleep(0)
                 match item:
                     case TextDelta():
-                        _show(run, visible.feed(item.text))
+                        _show(run, harmless.feed(visible.feed(item.text)))
                     case Setback():
                         run.turn.record(ModelRetried(run.stamp(), *convert(tuple(item), Setback)))
                     case ModelReply():
@@ -81,12 +86,13 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         if not _is_sound(reply):
             raise ModelError(f"'{model.name}' gave a reply whose text, calls or usage are of a wrong form")
         require_length(model, len(reply.text))
-        _show(run, visible.rest())
+        _show(run, harmless.feed(visible.rest()) + harmless.rest())
         # One call stays, so that its agent is told why it was not made.
         kept = reply.calls[: max(1, run.turn.calls_left)]
         run.left_out = len(reply.calls) - len(kept)
         calls = tuple(_with_id(run, call) for call in kept)
-        return ModelReply(whole(reply.text), calls, reply.usage, reply.model or model.name, reply.free)
+        facts = (calls, reply.usage, reply.model or model.name, reply.free)
+        return clean_reply(scanner, ModelReply(whole(reply.text), *facts))
     except (ModelError, LimitError, StorageError):
         raise
     # A library may raise anything, even SystemExit.

@@ -19,6 +19,10 @@ _MARKUP = "*_`~\\"
 _DECORATION = f" \t{_LINE_ENDS}{_QUOTES}{_MARKUP}[]>#:-\u2013\u2014\u2022\u200b\u2060\ufeff\u00ad"
 #: The opening of a reply is its first sentence, if that is not longer.
 _LONGEST_OPENING = 200
+_WORD = re.compile(r"[^\W_]")
+_ENDS = f"{_LINE_ENDS}{_SENTENCE_ENDS}"
+# From the head of a text to its first word after the end of a sentence or a line.
+_SECOND_SENTENCE = re.compile(rf"[\W_]*[^\W_][^{_ENDS}]*[{_ENDS}][\W_]*[^\W_]")
 # A promise, a verb of handing over, and the rest of that sentence.
 _ANNOUNCED = (
     r"\b(?:i'll|i will|i'm|i am|i've|i have|let me)\b[^.!?\n]{0,30}?"
@@ -53,7 +57,7 @@ class RejectFilter:
 
     The marker counts at the head of a line, a sentence or a clause, whatever symbols stand before it, and not
     inside a sentence, where an answer may mention it. After the opening it counts only in capitals: a page
-    may have a button "[Reject]". Each character is read once, however small the pieces are.
+    may have a button "[Reject]". After the opening each character is read once, however small the pieces are.
     """
 
     def __init__(self, *, hold_opening: bool = False) -> None:
@@ -87,7 +91,8 @@ class RejectFilter:
 
     def rest(self) -> str:
         """The text still held back when the reply ends; nothing of a rejection."""
-        self._give_up()
+        if self._matched:
+            self._give_up()
         return "" if self.end is not None else self._release()
 
     @property
@@ -171,27 +176,18 @@ class _Opening:
 
     def __init__(self) -> None:
         self.is_over = False
-        self._has_word = False
-        self._has_sentence = False
-        self._size = 0
+        self._text = ""
 
     def is_held(self, *, whole: bool) -> bool:
         """Whether it is held back: the whole of it, or only the symbols before its first word."""
-        return not self.is_over and (whole or not self._has_word)
+        return not self.is_over and (whole or _WORD.search(self._text) is None)
 
     def read(self, text: str) -> None:
         if self.is_over:
             return
-        for character in text[: _LONGEST_OPENING + 1]:
-            self._size += 1
-            if character.isalnum():
-                self._has_word = True
-                self.is_over = self._has_sentence
-            elif self._has_word and (character in _SENTENCE_ENDS or character in _LINE_ENDS):
-                self._has_sentence = True
-            self.is_over = self.is_over or self._size > _LONGEST_OPENING
-            if self.is_over:
-                return
+        self._text += text[: _LONGEST_OPENING + 1 - len(self._text)]
+        is_long = len(self._text) > _LONGEST_OPENING
+        self.is_over = is_long or _SECOND_SENTENCE.match(self._text) is not None
 
 
 def _is_ignored(character: str) -> bool:

@@ -27,7 +27,7 @@ from sestet.runtime.history import Conversation, History
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
 from sestet.runtime.turn import AgentRun, Limits, Turn, TurnPlan, require_usable, stop
-from sestet.runtime.turn_end import cancelled, end_of, failed
+from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
@@ -47,8 +47,9 @@ class Hooks(Record):
     fast_route: FastRoute | None = None
     #: The present moment in the person's time zone, which each agent is told.
     clock: Callable[[], datetime] = local_now
-    #: Called with the session id after a turn's last event was delivered.
-    after_turn: Callable[[str], None] = lambda session_id: None
+    #: Called after a turn's last event was delivered, with the session id and whether the turn may have
+    #: stored something.
+    after_turn: Callable[[str, bool], None] = lambda session_id, stored: None
 
 
 class Runner:
@@ -82,7 +83,7 @@ class Runner:
             session_id,
             lambda: TurnPlan(
                 session_id,
-                self._journal.next_number(session_id),
+                *self._journal.next_turn(session_id),
                 text,
                 can_ask,
                 mine=mine,
@@ -97,14 +98,15 @@ class Runner:
 
     def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         self._require_open(row.id)
-        past = replay(self._journal.events_of(row.id))
-        return TurnPlan(row.session_id, row.number, past.text, can_ask, row.id, past, past.mine, past.said_at)
+        forgetting, past = self._journal.last_forgetting(), replay(self._journal.events_of(row.id))
+        facts = (past.text, can_ask, row.id, past, past.mine, past.said_at)
+        return TurnPlan(row.session_id, row.number, forgetting, *facts)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self._locks.hold(session_id):
             turn = Turn(plan(), self._journal, self._limits)
-            past = self._history.before(session_id, turn.number)
+            past = self._history.before(session_id, turn.number, turn.last_forgetting)
             stamp = turn.stamp("user")
             label = self._first_label(turn, past)
             started = TurnStarted(stamp, turn.text, label, mine=turn.mine, said_at=turn.said_at)
@@ -127,7 +129,7 @@ class Runner:
                     del self._running[turn.session_id]
                     await turn.finish_writing()
                     self._history.add(turn)
-                    self._hooks.after_turn(turn.session_id)
+                    self._hooks.after_turn(turn.session_id, may_have_stored(turn))
 
     async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
         """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
@@ -135,7 +137,7 @@ class Runner:
         async with self._locks.hold(row.session_id):
             self._require_open(turn_id)
             doubts = await abandon(self._journal, row)
-            self._hooks.after_turn(row.session_id)
+            self._hooks.after_turn(row.session_id, True)
             return doubts
 
     def _turn(self, turn_id: str) -> TurnRow:
@@ -167,6 +169,9 @@ class Runner:
         task = turn.delegations.get(delegation_id) if turn else None
         if turn is None or task is None:
             return False
+        if delegation_id in turn.stopped:
+            # The task may be that of the whole turn, which a second cancellation would stop.
+            return True
         turn.stopped.add(delegation_id)
         return task.cancel()
 
@@ -175,6 +180,9 @@ class Runner:
         root, run = self._root.name, None
         try:
             run = self._open_conversation(turn, past)
+            if turn.seconds_left <= 0:
+                # What is replayed may never wait, and only a task that waits is stopped by a timeout.
+                raise TimeoutError
             async with asyncio.timeout(turn.seconds_left):
                 outcome = await self._steps.work(run, await routed_call(run, self._hooks.fast_route))
             end = end_of(turn, root, outcome, run.label)
@@ -230,6 +238,6 @@ class Runner:
         found = self._hooks.recall(turn.text)
         if found is None:
             return None
-        recalled = MemoryRecalled(turn.stamp(self._root.name), *found)
+        recalled = self._journal.clean(MemoryRecalled(turn.stamp(self._root.name), *found))
         turn.record(recalled)
         return recalled

@@ -88,6 +88,11 @@ def url_form(text: str) -> str:
     return f"{match['scheme'].lower()}://{match['host'].lower()}{match['rest'] or '/'}"
 
 
+def site_form(host: str) -> str:
+    """A host as people name the site: without "www.", and without a path that is empty."""
+    return host.lower().removesuffix("/").rstrip(".").removeprefix("www.")
+
+
 def is_path(word: str) -> bool:
     """``notes.txt``, ``a/b``, ``~/x``, ``.profile``; not a number such as ``3.5``."""
     if any(char in word for char in "/\\") or word.startswith("~"):

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
-from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted
+from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted, ToolFinished
 from sestet.core.label import card_label, error_label
 from sestet.core.message import AssistantMessage, Found, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
@@ -29,7 +29,7 @@ from sestet.runtime.delegation import (
 )
 from sestet.runtime.doubt import give_up
 from sestet.runtime.model_call import ask_model
-from sestet.runtime.prompts import say
+from sestet.runtime.prompts import say, without_instructions
 from sestet.runtime.reply_text import announces_transfer, rejection
 from sestet.runtime.tool_call import ToolCalls, call_key
 from sestet.runtime.turn import AgentRun, Outcome, Turn
@@ -85,9 +85,9 @@ class Steps:
         declined = rejection(reply.text)
         if declined is not None and run.agent is not self.root:
             # Also when the reply asks for calls: an agent that declines runs no tool.
-            return Outcome("rejected", run.agent.name, cause=declined)
+            return Outcome("rejected", run.agent.name, cause=_for_person(run, declined))
         if not reply.calls:
-            return self._read_text(run, "" if declined is not None else reply.text)
+            return self._read_text(run, "" if declined is not None else _for_person(run, reply.text))
         past = run.turn.replay.delegations
         # An agent that owns every tool now may have been an orchestrator before the turn was resumed.
         delegates = run.agent.tools is None or (past and any(call.id in past for call in reply.calls))
@@ -105,7 +105,7 @@ class Steps:
             nudged = self._nudge(run, "silence")
             return None if nudged else Outcome("empty", name, cause=f"{name} gave no answer")
         names = tuple(agent.name for agent in run.agent.sub_agents)
-        announced = announces_transfer(text, names) and end_of_delegating(run) is None
+        announced = names and announces_transfer(text, names) and end_of_delegating(run) is None
         if announced and self._nudge(run, "announced"):
             return None
         return Outcome("ok", name, text)
@@ -201,6 +201,19 @@ class Steps:
                         stamp, agent, transfer.request, transfer.reply, transfer.number, transfer.call.id
                     )
                 )
+        if len(runs) == 1:
+            # The usual turn: its one delegation needs no task of its own.
+            outcomes = [await self._delegate(parent, transfers[0], runs[0])]
+        else:
+            outcomes = await self._delegate_at_once(parent, transfers, runs)
+        # The orchestrator reads the answers, so it gets the labels of all that the specialists read.
+        for run in runs:
+            parent.label |= run.label
+        return outcomes
+
+    async def _delegate_at_once(
+        self, parent: AgentRun, transfers: list[Transfer], runs: list[AgentRun]
+    ) -> list[Outcome]:
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -210,9 +223,6 @@ class Steps:
         except BaseExceptionGroup as errors:
             # Failures of agents are outcomes, so this is a storage error or a bug.
             raise errors.exceptions[0] from errors
-        # The orchestrator reads the answers, so it gets the labels of all that the specialists read.
-        for run in runs:
-            parent.label |= run.label
         return [task.result() for task in tasks]
 
     async def _delegate(self, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
@@ -241,6 +251,7 @@ class Steps:
     async def _supervise(self, parent: AgentRun, transfer: Transfer, run: AgentRun) -> Outcome:
         """The specialist's work within its time limit; the person can stop it alone."""
         turn, agent, limit = run.turn, transfer.agent, run.turn.limits.delegation_seconds
+        task = asyncio.current_task()
         if transfer.is_gone:
             return Outcome("failed", agent.name, cause=say("agent_gone", agent=agent.name))
         if (said := turn.replay.answers.get(transfer.call.id)) is not None:
@@ -256,11 +267,21 @@ class Steps:
         except TimeoutError:
             return Outcome("timeout", agent.name, cause=f"{agent.name} took longer than {duration(limit)}")
         except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if run.delegation_id not in turn.stopped or task is None:
+            # The whole turn may be stopped at the same moment.
+            if run.delegation_id not in turn.stopped or task is None or task.cancelling() > 1:
                 raise
-            task.uncancel()
             return Outcome("cancelled", agent.name, cause="the person stopped it")
+        finally:
+            # The task may be that of the turn, which goes on. A tool may have swallowed the cancellation.
+            if run.delegation_id in turn.stopped and task is not None:
+                task.uncancel()
+
+
+def _for_person(run: AgentRun, text: str) -> str:
+    """The text without what a refusal told the model to do; the refusal itself where nothing else is left."""
+    refused = [event for event in run.turn.log if isinstance(event, ToolFinished) and event.outcome != "ok"]
+    refused = [event for event in refused if event.for_person]
+    return without_instructions(text) or refused[-1].for_person if refused and text.strip() else text
 
 
 def _with_doubts(run: AgentRun, outcome: Outcome) -> Outcome:

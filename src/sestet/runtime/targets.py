@@ -12,6 +12,7 @@ Kind: TypeAlias = Literal[
     "email",
     "url",
     "host",
+    "site",
     "path",
     "phone",
     "account",
@@ -41,6 +42,7 @@ _FORMATS: dict[str, Kind] = {
     "hostname": "host",
     "host": "host",
     "ipv4": "host",
+    "site": "site",
     "path": "path",
     "phone": "phone",
     "iban": "account",
@@ -79,6 +81,7 @@ _NAMES: dict[str, Kind] = {
     "hostname": "host",
     "domain": "host",
     "server": "host",
+    "site": "site",
     "path": "path",
     "file": "path",
     "filename": "path",
@@ -112,6 +115,11 @@ class Targets(Record):
     #: The call has more targets than are looked at.
     too_many: bool = False
 
+    @property
+    def are_unclear(self) -> bool:
+        """Whether some target could not be compared, or the call has none at all."""
+        return bool(self.unknown) or self.too_many or not self.known
+
 
 def find_targets(tool: Tool, arguments: JsonObject) -> Targets:
     """The targets of a call; without declared targets, every argument counts as one."""
@@ -138,7 +146,7 @@ def find_targets(tool: Tool, arguments: JsonObject) -> Targets:
             else:
                 known.append(target)
     if not known and not unknown:
-        unknown = left_out or ["no argument"]
+        unknown = left_out
     return Targets(tuple(known), tuple(unknown))
 
 

@@ -5,6 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 from sestet.core.effects import can_be_in_doubt
@@ -18,6 +19,8 @@ from sestet.core.tool import CallInfo, Preview, Tool, ToolFunction
 from sestet.core.words import duration
 from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
+from sestet.runtime.gate import names_address
+from sestet.runtime.scan import clean_found
 from sestet.runtime.tool_output import OutputStream
 from sestet.runtime.tool_step import ToolStep
 from sestet.runtime.turn import AgentRun, is_stopped_by
@@ -68,6 +71,7 @@ class ToolCalls:
         checks = (
             _clip_text,
             _record_result,
+            _scan_result,
             # What the journal says comes before any check: tools, agents and rules may have changed since.
             _reuse_recorded_result,
             self._recover_after_crash,
@@ -166,6 +170,19 @@ async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     return result
 
 
+async def _scan_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
+    """No value of the vault enters a context, a row or a reply by way of a tool's result."""
+    result, scanner = await proceed(step), step.run.turn.scanner
+    if result is None or not scanner.watches:
+        return result
+    return result._replace(
+        text=scanner.clean(result.text),
+        for_person=scanner.clean(result.for_person),
+        citations=tuple(map(scanner.clean, result.citations)),
+        found=clean_found(scanner, result.found),
+    )
+
+
 async def _check_arguments(step: ToolStep, proceed: Answer) -> ToolResult | None:
     """The agent must own the tool, and the arguments must fit its schema."""
     if (refused := _unusable(step)) is not None:
@@ -230,7 +247,8 @@ async def _previewed(step: ToolStep) -> ToolStep | ToolResult:
     if not found:
         return result
     preview = found[0]
-    own = replace(tool, risk=preview.risk, caution=preview.caution or tool.caution)
+    allowed = tool.owner_allows or preview.owner_allows
+    own = replace(tool, risk=preview.risk, caution=preview.caution or tool.caution, owner_allows=allowed)
     return step._replace(tool=own, changes=preview.changes)
 
 
@@ -244,7 +262,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
     run, tool, call, turn = step.run, step.tool, step.call, step.run.turn
     basis, printed = step.changes.basis if step.changes else "", OutputStream(step)
     facts = (turn.session_id, turn.id, run.agent.name, call.id, run.label, turn.own_text)
-    info = CallInfo(*facts, basis, printed.report)
+    info = CallInfo(*facts, basis, printed.report, partial(names_address, turn.own_text))
     label, limit, started = tool.label(run.agent.name), asyncio.timeout(tool.timeout), time.monotonic()
     task = asyncio.current_task()
     try:
@@ -252,8 +270,9 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             value = await _call(step, function, info)
         citations: tuple[str, ...] = ()
         found: tuple[Found, ...] = ()
+        for_person = ""
         if isinstance(value, Labelled):
-            value, own_label, citations, found = value
+            value, own_label, citations, found, for_person = value
             # Checked here, inside the try: the journal could not read a label of wrong types again.
             label = convert(as_dict(own_label), Label)
         elif isinstance(value, Findings):
@@ -263,7 +282,8 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         citations = tuple(map(whole, citations))
         found = tuple(Found(whole(one.name), whole(one.text)) for one in found)
         text, took = _as_text(value), _since(started)
-        return ToolResult("ok", text, took, label, citations=citations, found=found, is_none=value is None)
+        texts = (whole(for_person), citations)
+        return ToolResult("ok", text, took, label, *texts, found=found, is_none=value is None)
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")

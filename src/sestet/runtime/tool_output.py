@@ -6,6 +6,7 @@ from collections.abc import Callable
 from sestet.core.errors import StorageError
 from sestet.core.event import OutputStreamed
 from sestet.core.message import whole
+from sestet.core.scanner import HeldBackText
 from sestet.runtime.tool_step import ToolStep
 
 #: Seconds between two events, and the most characters of one and of all of them.
@@ -19,6 +20,7 @@ class OutputStream:
     def __init__(self, step: ToolStep) -> None:
         self._step = step
         self._waiting = ""
+        self._harmless = HeldBackText(step.run.turn.scanner)
         self._shown = 0
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
@@ -42,8 +44,10 @@ class OutputStream:
             self._timer = asyncio.get_running_loop().call_later(_PAUSE, self._show)
 
     def _show(self) -> None:
-        text, self._waiting, self._timer = self._waiting, "", None
+        text, self._waiting, self._timer = self._harmless.feed(self._waiting), "", None
         self._shown += len(text)
+        if not text:
+            return
         run, call = self._step.run, self._step.call
         try:
             run.turn.record(OutputStreamed(run.stamp(), call.id, whole(text)), repeatable=True)

@@ -75,6 +75,8 @@ class TurnPlan(Record):
     session_id: str
     #: The turn's place in its session.
     number: int
+    #: The last forgetting when the turn was planned.
+    last_forgetting: int
     text: str
     #: Whether a person can answer a question, now or later; if not, every question counts as denied.
     can_ask: bool = True
@@ -140,7 +142,10 @@ class Turn:
         self.session_id = plan.session_id
         self.id = plan.id or _new_id()
         self.number = plan.number
-        self.text = plan.text
+        self.last_forgetting = plan.last_forgetting
+        self.scanner = journal.scanner
+        self.scanner.look_again()
+        self.text = self.scanner.clean(plan.text)
         self.can_ask = plan.can_ask
         self.limits = limits
         self.resumed = bool(plan.id)
@@ -214,7 +219,7 @@ class Turn:
             raise self.error
         if self.resumed and self.replay.has(event):
             return
-        self._journal.stage(event, self, sync=sync)
+        event = self._journal.stage(event, self, sync=sync)
         self._recorded += 1
         self._needed = self._needed if repeatable else self._recorded
         if not isinstance(event, PIECES):
@@ -229,7 +234,7 @@ class Turn:
         while True:
             # No task runs between these lines, so the reader gets the events in their order.
             await self._flush()
-            event = make()
+            event = self._journal.clean(make())
             try:
                 if not write(event):
                     return None
@@ -283,7 +288,8 @@ class Turn:
     def on_written(self, event: Event) -> None:
         self._written += 1
         self.unread.append(event)
-        self._wake()
+        if self._news is not None:
+            self._wake()
 
     def on_failed(self, error: StorageError) -> None:
         self.error = error

@@ -7,6 +7,7 @@ from sestet.core.event import (
     Effects,
     Event,
     MemoryRecalled,
+    ToolCalled,
     ToolFinished,
     TurnCancelled,
     TurnFailed,
@@ -14,6 +15,7 @@ from sestet.core.event import (
     TurnPaused,
 )
 from sestet.core.label import Label
+from sestet.core.words import ended
 from sestet.runtime.claims import unsupported_claims
 from sestet.runtime.doubt import give_up
 from sestet.runtime.turn import Outcome, Turn
@@ -36,7 +38,7 @@ def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnF
     """The end of a turn without a reply, with a sentence for the person and the bare reason."""
     detail = detail.rstrip(".")
     give_up(turn, detail)
-    text = f"I could not answer: {detail}{'' if detail.endswith('?') else '.'}"
+    text = f"I could not answer: {ended(detail)}"
     used = (turn.usage, turn.milliseconds)
     return TurnFailed(turn.stamp(root), kind, text, label, detail, *used, _effects(turn))
 
@@ -44,6 +46,12 @@ def failed(turn: Turn, root: str, kind: str, detail: str, label: Label) -> TurnF
 def cancelled(turn: Turn) -> TurnCancelled:
     give_up(turn, "the turn was stopped")
     return TurnCancelled(turn.stamp("user"), _effects(turn), turn.usage, turn.milliseconds)
+
+
+def may_have_stored(turn: Turn) -> bool:
+    """Whether a call of the turn may have changed something, such as texts that the background work reads."""
+    calls = (event for event in turn.log if isinstance(event, ToolCalled))
+    return turn.resumed or any(call.effect != "none" for call in calls)
 
 
 def _effects(turn: Turn) -> Effects | None:

@@ -48,19 +48,13 @@ class Extraction:
         if self._mode == "off" or self.store.is_empty():
             return False
         if self._model is None:
-            # Claim and result in one transaction: a crash in between leaves no claim.
-            with self.store.transaction():
-                pending = self.store.claim(_CLAIM_SECONDS)
-                if pending is not None:
-                    self._finish_by_rules(pending)
-            return pending is not None
-        pending = self.store.claim(_CLAIM_SECONDS)
+            return await when_free(self._read_next_by_rules)
+        pending = await when_free(lambda: self.store.claim(_CLAIM_SECONDS))
         if pending is None:
             return False
         if pending.attempts > _MOST_ATTEMPTS:
             _log.warning("the model failed to extract facts from %s %d; rules were used", *pending.source)
-            with self.store.transaction():
-                self._finish_by_rules(pending)
+            await when_free(lambda: self._finish_by_rules(pending))
             return True
         try:
             async with asyncio.timeout(_MODEL_SECONDS):
@@ -89,7 +83,19 @@ class Extraction:
         with self.store.transaction():
             self.store.finish(pending, facts, "model", self._auto_accepted)
 
+    def _read_next_by_rules(self) -> bool:
+        # Claim and result in one transaction: a crash in between leaves no claim.
+        with self.store.transaction():
+            pending = self.store.claim(_CLAIM_SECONDS)
+            if pending is not None:
+                self._store_by_rules(pending)
+        return pending is not None
+
     def _finish_by_rules(self, pending: Pending) -> None:
+        with self.store.transaction():
+            self._store_by_rules(pending)
+
+    def _store_by_rules(self, pending: Pending) -> None:
         text = pending.text[:_LONGEST_TEXT]
         found = [*find_facts(text)]
         if pending.source.collection == "learnings":

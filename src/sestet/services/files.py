@@ -2,18 +2,18 @@
 
 import os
 import stat
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from io import BytesIO
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from sestet.core.errors import ToolError
-from sestet.core.record import Record, replace
+from sestet.core.record import Record
 from sestet.services.file_search import HEAD_BYTES, FileLimits, FileSearch, Matches, allowed
 from sestet.services.local_disk import is_on_local_disks
-from sestet.services.own_files import Inode, OwnFiles
+from sestet.services.own_files import OwnFiles
 from sestet.services.safe_open import OpenedPath, open_below, quoted
 from sestet.services.text_encoding import decode_text, encoding_by_mark, is_binary
 from sestet.services.workspace import Workspace
@@ -93,29 +93,29 @@ class Files:
 
     def list(self, path: str = ".") -> Listing:
         """The entries of a directory, directories first."""
-        with self._open(path) as (opened, refused):
-            return self._list(path, opened, refused, _MOST_SCANNED)
+        with self._open(path) as opened:
+            return self._list(path, opened, _MOST_SCANNED)
 
     def list_at_once(self, path: str = ".") -> Listing | None:
         """The same for a small directory on a local disk; None: ``list`` it in a thread."""
         if not self._is_near(path):
             return None
         try:
-            with self._open(path) as (opened, refused):
-                return self._list(path, opened, refused, _SMALL_ENTRIES)
+            with self._open(path) as opened:
+                return self._list(path, opened, _SMALL_ENTRIES)
         except _NotSmallError:
             return None
 
-    def _list(self, path: str, opened: OpenedPath, refused: frozenset[Inode], most: int) -> Listing:
+    def _list(self, path: str, opened: OpenedPath, most: int) -> Listing:
         if not opened.is_directory:
             raise ToolError(f"{quoted(path)} is a file, not a directory")
-        return self._listing(opened, refused, most)
+        return self._listing(opened, most)
 
     def read(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing:
         """Lines of a text file, counted from 1; for a directory its listing."""
-        with self._open(path) as (opened, refused):
+        with self._open(path) as opened:
             if opened.is_directory:
-                return self._listing(opened, refused, _MOST_SCANNED)
+                return self._listing(opened, _MOST_SCANNED)
             return self._read(path, opened, start, lines)
 
     def read_at_once(self, path: str, start: int = 1, lines: int = 400) -> Excerpt | Listing | None:
@@ -123,9 +123,9 @@ class Files:
         if not self._is_near(path):
             return None
         try:
-            with self._open(path) as (opened, refused):
+            with self._open(path) as opened:
                 if opened.is_directory:
-                    return self._listing(opened, refused, _SMALL_ENTRIES)
+                    return self._listing(opened, _SMALL_ENTRIES)
                 return (
                     self._read(path, opened, start, lines) if opened.state.st_size <= _SMALL_BYTES else None
                 )
@@ -145,19 +145,24 @@ class Files:
         """Find a text in file names and contents, in any case. Links are not followed."""
         if not text.strip() or "\n" in text:
             raise ToolError("the text to search for must be one line that is not empty")
-        with self._open(path) as (opened, refused):
-            return FileSearch(text, glob, self._limits, refused).run(opened)
+        with self._open(path) as opened:
+            return FileSearch(text, glob, self._limits, opened.refused).run(opened)
 
-    @contextmanager
-    def _open(self, path: str) -> Generator[tuple[OpenedPath, frozenset[Inode]]]:
+    def feed(self, path: str, take: Callable[[bytes], object]) -> None:
+        """Give the content of a file to ``take``, piece by piece."""
+        with self._open(path) as opened:
+            if opened.is_directory:
+                raise ToolError(f"{quoted(path)} is a directory, not a file")
+            while piece := os.read(opened.descriptor, _PIECE_BYTES):
+                take(piece)
+
+    def _open(self, path: str) -> AbstractContextManager[OpenedPath]:
         root = self._workspace.root_of(path)
-        refused = self._workspace.hidden(root)
-        with open_below(root.directory, path, refused) as opened:
-            yield replace(opened, path=root.shown(opened.path)) if root.prefix else opened, refused
+        return open_below(root.directory, path, self._workspace.hidden(root), root.shown)
 
-    def _listing(self, opened: OpenedPath, refused: frozenset[Inode], most: int) -> Listing:
+    def _listing(self, opened: OpenedPath, most: int) -> Listing:
         with os.scandir(opened.descriptor) as scan:
-            entries = sorted(allowed(islice(scan, most), refused), key=_directories_first)
+            entries = sorted(allowed(islice(scan, most), opened.refused), key=_directories_first)
             complete = next(scan, None) is None
         if not complete and most < _MOST_SCANNED:
             raise _NotSmallError

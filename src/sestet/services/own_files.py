@@ -30,11 +30,15 @@ _DATA_NAMES = (
     "history",
     "setup-offered",
     "models",
+    "skills",
+    "skills.json",
+    "skill-runs",
     KEPT_FILES,
     *COPY_NAMES,
 )
 #: Nanoseconds after which the file system gives a change another time.
 _SETTLED = 100_000_000
+_NOT_LOOKED_UP: tuple[list[int], frozenset[Inode]] = ([], frozenset())
 _DATABASE_PARTS = ("", "-wal", "-shm", "-journal")
 
 
@@ -75,7 +79,7 @@ class OwnFiles:
     def inodes(self, root: Path) -> frozenset[Inode]:
         """The files to hide from an agent that works below ``root``, as they are now."""
         changed = [_time_of_change(place) for place in self._watched]
-        known, found = self._found.get(root, ([], frozenset[Inode]()))
+        known, found = self._found.get(root, _NOT_LOOKED_UP)
         if known == changed:
             return found
         found = self._look_up(root)

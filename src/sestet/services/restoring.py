@@ -4,7 +4,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Generator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from itertools import chain, count
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from sestet.storage.database import FILE_NAME, VERSION, Database
 from sestet.storage.file_check import Header, make_private, read_header, read_mode
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+from sestet.storage.payments import PaymentRow, PaymentStore, read_payments
 
 __all__ = ["Restore", "Restored", "open_restore"]
 
@@ -81,12 +82,20 @@ class Restore:
             time.sleep(0.05)
 
     def _adapt(self) -> int:
-        """Leave the standing approvals out, which may have been taken back; returns their number."""
+        """Leave the standing approvals out, which may have been taken back; returns their number.
+
+        What was paid since the backup goes on counting: a restore gives no new limits.
+        """
+        paid: list[PaymentRow] = []
+        # A file that is new or damaged tells of no payments.
+        with suppress(sqlite3.DatabaseError), connect(self._live, read_mode(self._live)) as present:
+            paid = read_payments(present)
         with closing(Database(self._staged)) as staged:
             approvals = ApprovalStore(staged, Journal(staged))
             grants = approvals.grants()
             for grant in grants:
                 approvals.revoke(grant.id)
+            PaymentStore(staged).adopt(paid)
             make_successor(staged, self._live)
         return len(grants)
 

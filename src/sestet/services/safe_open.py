@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Literal, TypeAlias
 from sestet.core.errors import ToolError
 from sestet.core.record import Record
 from sestet.services.own_files import Inode, Unwritable
+from sestet.services.same_name import same_name
 
 MAX_DEPTH = 100
 _MAX_LINKS = 40
@@ -50,11 +51,14 @@ class LinkError(ToolError):
 
 
 class OpenedPath(Record):
-    """A file or directory, open for reading, with its path below the root after all links."""
+    """A file or directory, open for reading."""
 
     descriptor: int
+    #: Below the root, after all links, as it is shown.
     path: str
     state: os.stat_result
+    #: The files that are not opened, as in ``open_below``.
+    refused: frozenset[Inode]
 
     @property
     def is_directory(self) -> bool:
@@ -91,13 +95,14 @@ def open_place(root: Path, path: str, guard: Unwritable, links: Links) -> Genera
 
 @contextmanager
 def open_below(
-    root: Path, path: str, refused: frozenset[Inode] = frozenset()
+    root: Path, path: str, refused: frozenset[Inode] = frozenset(), show: Callable[[str], str] = str
 ) -> Generator[OpenedPath, None, None]:
     """Open a path that a model gave. Errors, also those inside the block, become a ToolError.
 
-    The files in ``refused`` are not opened, nor anything below such a directory.
+    The files in ``refused`` are not opened, nor anything below such a directory. ``show`` makes the path to
+    show of a path below the root.
     """
-    walk = _Walk(root, path, refused)
+    walk = _Walk(root, path, refused, show)
     try:
         yield walk.open()
     except OSError as error:
@@ -114,12 +119,21 @@ def quoted(path: str) -> str:
     return shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}…'"
 
 
+def missing_text(path: str, meant: Sequence[str] = ()) -> str:
+    """Says that a path does not exist, and which one may have been meant."""
+    asked = f"; did you mean {' or '.join(map(quoted, meant))}?" if meant else ""
+    return f"{quoted(path)} does not exist{asked}"
+
+
 class _Walk:
     """The open directories from the root to the present one, and the names still ahead."""
 
-    def __init__(self, root: Path, path: str, refused: frozenset[Inode]) -> None:
+    def __init__(
+        self, root: Path, path: str, refused: frozenset[Inode], show: Callable[[str], str] = str
+    ) -> None:
         self._root = root
         self._refused = refused
+        self._show = show
         self._path = path
         self._names: list[str] = []
         self._directories: list[int] = []
@@ -152,7 +166,8 @@ class _Walk:
             else:
                 return self._open_file(name, state)
         self._opened = os.open(".", LIST_FLAGS, dir_fd=self._here)
-        return OpenedPath(self._opened, "/".join(self._names) or ".", os.fstat(self._opened))
+        path = self._show("/".join(self._names) or ".")
+        return OpenedPath(self._opened, path, os.fstat(self._opened), self._refused)
 
     def find_place(self, guard: Unwritable, links: Links) -> Place:
         """Walk to the directory that holds the path; the path itself need not exist."""
@@ -234,7 +249,8 @@ class _Walk:
         try:
             return os.stat(name, dir_fd=self._here, follow_symlinks=False)
         except FileNotFoundError as error:
-            raise MissingError(f"{quoted(self._path)} does not exist{self._nearest(name)}") from error
+            meant = same_name(self._root, self._path, self._refused) or self._nearest(name)
+            raise MissingError(missing_text(self._path, meant)) from error
 
     def _enter(self, name: str) -> None:
         if len(self._names) == MAX_DEPTH:
@@ -265,7 +281,8 @@ class _Walk:
         state = os.fstat(self._opened)
         self._require_file(state)
         self._require_allowed(state)
-        return OpenedPath(self._opened, "/".join((*self._names, name)), state)
+        path = self._show("/".join((*self._names, name)))
+        return OpenedPath(self._opened, path, state, self._refused)
 
     def _require_file(self, state: os.stat_result) -> None:
         if not stat.S_ISREG(state.st_mode):
@@ -283,11 +300,12 @@ class _Walk:
     def _outside(self) -> ToolError:
         return ToolError(f"{quoted(self._path)} is outside the working directory")
 
-    def _nearest(self, name: str) -> str:
+    def _nearest(self, name: str) -> tuple[str, ...]:
+        """A path with a similar name in the present directory."""
         try:
             listed = os.open(".", LIST_FLAGS, dir_fd=self._here)
         except PermissionError:
-            return ""
+            return ()
         try:
             with os.scandir(listed) as entries:
                 names = {entry.name.casefold(): entry.name for entry in islice(entries, _MOST_NAMES)}
@@ -296,7 +314,8 @@ class _Walk:
         from difflib import get_close_matches
 
         near = get_close_matches(name.casefold(), names, n=1)
-        return f"; did you mean {quoted('/'.join((*self._names, names[near[0]])))}?" if near else ""
+        above = [str(self._root)] if self._path.startswith("/") else []
+        return tuple("/".join((*above, *self._names, names[found])) for found in near)
 
 
 def _components(path: str) -> list[str]:

@@ -10,8 +10,9 @@ from sestet.core.errors import PersonError
 from sestet.core.event import EVENTS, PIECES, Event
 from sestet.core.message import whole
 from sestet.core.schema import suggest
+from sestet.storage.event_json import encode
 from sestet.storage.full_text import telling_words
-from sestet.storage.journal import Journal, SessionRow, TurnRow, encode
+from sestet.storage.journal import Journal, SessionRow, TurnRow
 from sestet.storage.session_search import Exchange, SessionSearch
 
 __all__ = [
@@ -132,7 +133,7 @@ def name_session(journal: Journal, wanted: str) -> str:
 
 def require_session_name(journal: Journal, name: str) -> None:
     """Refuse a name that a new session cannot have. One of an earlier version may have any name."""
-    if (_NAME.fullmatch(name) and not _is_last(name)) or journal.next_number(name) > 1:
+    if (_NAME.fullmatch(name) and not _is_last(name)) or journal.next_turn(name).number > 1:
         return
     if _is_last(name):
         raise PersonError(f"'{LAST}' means the session that was used last; choose another name")

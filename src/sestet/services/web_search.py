@@ -1,11 +1,13 @@
-"""Searches the web through a SearXNG-compatible endpoint from the settings."""
+"""Searches the web, through a SearXNG-compatible endpoint of the settings."""
 
+import asyncio
 import json
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from sestet.core.errors import ConfigError, ToolError
 from sestet.core.masking import mask_address
 from sestet.core.record import Record
+from sestet.core.tool import CallInfo
 from sestet.core.words import duration
 
 # HTTP modules are imported on use: every start loads this module, and few sessions search the web.
@@ -31,15 +33,28 @@ class WebResult(Record):
     excerpt: str
 
 
-class WebSearch:
-    """Calls one endpoint over HTTP. Blocking: call it from a thread."""
+class WebSearch(Protocol):
+    """Finds pages of the web, by whatever way the settings choose."""
 
-    def __init__(self, url: str, seconds: float = _SECONDS) -> None:
+    async def find(self, query: str, limit: int, call: CallInfo) -> list[WebResult]:
+        """The first results; every failure becomes a ToolError."""
+        ...
+
+
+class EndpointSearch:
+    """Calls one endpoint over HTTP."""
+
+    def __init__(self, url: str, seconds: float = _SECONDS, key: str = "") -> None:
+        """``key``: sent as a bearer token."""
         self._address = _address(url)
         self._seconds = seconds
+        self._key = key
+
+    async def find(self, query: str, limit: int, call: CallInfo) -> list[WebResult]:
+        return await asyncio.to_thread(self.search, query, limit)
 
     def search(self, query: str, limit: int) -> list[WebResult]:
-        """The first results; every failure becomes a ToolError."""
+        """The first results; every failure becomes a ToolError. Blocking: call it from a thread."""
         content = self._fetch(query)
         try:
             answer = json.loads(content)
@@ -65,6 +80,8 @@ class WebSearch:
         try:
             target = f"{self._address.path}?{urlencode({'q': query, 'format': 'json'})}"
             headers = {"Accept": "application/json", "User-Agent": "sestet", "Connection": "close"}
+            if self._key:
+                headers["Authorization"] = f"Bearer {self._key}"
             connection.request("GET", target, headers=headers)
             body = _body(connection.getresponse())
             if over.is_set():

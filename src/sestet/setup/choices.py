@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sestet.config import Loaded, ProviderSettings, data_directory, load_settings
+from sestet.config.installation import install_command
 from sestet.config.load import first_set
 from sestet.config.settings import Secret
 from sestet.config.vendors import LOCAL, OFFLINE, VENDORS, Vendor
@@ -13,7 +14,7 @@ from sestet.core.errors import ConfigError, PersonError
 from sestet.core.masking import mask_address
 from sestet.core.schema import JsonValue, suggest
 from sestet.models.files.catalogue import catalogue, model_file, own_files
-from sestet.models.provider import LOCAL_PACKAGE, install_command, is_installed
+from sestet.models.provider import LOCAL_PACKAGE, is_installed
 from sestet.models.servers import ENOUGH_CONTEXT, ServedModel, Server, find_servers, usual_places
 from sestet.setup.server_address import find_server
 
@@ -156,7 +157,7 @@ def vendor_choice(
 
 def missing_package(vendor: Vendor) -> str:
     """What has to be installed for a vendor; empty when it is there."""
-    return "" if is_installed(vendor.package) else f"needs {install_command(vendor)}"
+    return "" if is_installed(vendor.package) else f"needs {install_command(vendor.extra)}"
 
 
 def why_no_key(text: str) -> str:

@@ -25,6 +25,7 @@ from sestet.core.event import (
 )
 from sestet.core.model import Usage
 from sestet.core.record import replace
+from sestet.core.words import ended
 from sestet.models.choice import check_models
 from sestet.models.model_list import list_models
 from sestet.models.provider import Endpoint
@@ -221,7 +222,7 @@ def _problem(events: Sequence[Event], *, flat: bool) -> str:
     end = events[-1]
     assert isinstance(end, END_OF_TURN)  # the last event of every turn
     if isinstance(end, TurnFailed):
-        return f"{end.detail[:1].upper()}{end.detail[1:]}."
+        return ended(f"{end.detail[:1].upper()}{end.detail[1:]}")
     delegated = flat or any(isinstance(event, DelegationStarted) for event in events)
     found = any(
         isinstance(event, ToolFinished) and event.outcome == "ok" and _FILE_NAME in event.text

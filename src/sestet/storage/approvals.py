@@ -17,6 +17,7 @@ Decision: TypeAlias = Literal["approve", "deny"]
 Scope: TypeAlias = Literal["once", "session", "always"]
 ApprovalState: TypeAlias = Literal["pending", "approved", "denied", "used"]
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 _STATES: dict[Decision, ApprovalState] = {"approve": "approved", "deny": "denied"}
 
 
@@ -173,14 +174,18 @@ class ApprovalStore:
         )
 
     def is_granted(self, session_id: str, agent: str, tool: str, basis: Basis) -> bool:
-        """Whether a standing grant covers this call: given for this reason, after no less had been read."""
+        """Whether a standing grant covers this call: given for this reason, after no less had been read.
+
+        A yes to a target that somebody else chose is also a yes to the risk of that call when you chose it.
+        """
+        reasons = (basis.why, "target" if basis.why == "risk" else basis.why)
         row = self._database.execute(
             """SELECT 1 FROM grants
                WHERE agent = ? AND tool = ? AND pattern = ? AND session_id IN ('', ?)
-                   AND why = ? AND untrusted >= ? AND private >= ? LIMIT 1""",
+                   AND why IN (?, ?) AND untrusted >= ? AND private >= ? LIMIT 1""",
             (
                 *(agent, tool, canonical(basis.pattern), session_id),
-                *(basis.why, basis.untrusted, basis.private),
+                *(*reasons, basis.untrusted, basis.private),
             ),
         ).fetchone()
         return row is not None
@@ -206,7 +211,7 @@ class ApprovalStore:
 
 def canonical(value: object) -> str:
     """A value as JSON with sorted keys, so that equal values give equal texts."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _CANONICAL.encode(value)
 
 
 def call_digest(session_id: str, tool: str, arguments: JsonObject) -> str:

@@ -8,7 +8,7 @@ from contextlib import closing
 from sestet.core.errors import BusyError, StorageError
 from sestet.core.event import Stamp
 from sestet.storage.database import FULL_TEXT_INDEXES, SCHEMA, Database, from_json
-from sestet.storage.journal import decode
+from sestet.storage.event_json import decode
 
 _BATCH = 2_000
 #: Columns that hold JSON, in whatever table they are, and the kind of their values.

@@ -273,8 +273,14 @@ def storage_errors(path: Path) -> Generator[None]:
         if _is_busy(error):
             raise _busy(path) from error
         raise StorageError(
-            f"{path}: {error}; see 'sestet doctor', or choose another directory with SESTET_HOME"
+            f"{path}: {_why(error)}; see 'sestet doctor', or choose another directory with SESTET_HOME"
         ) from error
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, FileExistsError | NotADirectoryError):
+        return f"'{error.filename}' is not a directory"
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def damaged(what: str) -> StorageError:

@@ -1,8 +1,9 @@
 """When something was forgotten, and whether the file still holds traces of it. The words are kept nowhere."""
 
+import os
 import sqlite3
 import time
-from shutil import disk_usage
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sestet.core.errors import StorageError
@@ -54,7 +55,12 @@ class Forgettings:
             self._database.execute("UPDATE forgettings SET wiped = 1 WHERE NOT wiped AND id <= ?", (upto,))
         except StorageError as error:
             code = getattr(error.__cause__, "sqlite_errorcode", 0) & _PRIMARY
-            if code == sqlite3.SQLITE_IOERR and disk_usage(self._database.path.parent).free < _ROOM:
+            if code == sqlite3.SQLITE_IOERR and _free_bytes(self._database.path.parent) < _ROOM:
                 return "no_room"
             return _OUTCOMES.get(code, "failed")
         return "wiped"
+
+
+def _free_bytes(directory: Path) -> int:
+    disk = os.statvfs(directory)
+    return disk.f_bavail * disk.f_frsize

@@ -8,6 +8,7 @@ from itertools import count
 from sestet.core.effects import can_be_in_doubt, effects_of, open_calls, tool_name
 from sestet.core.event import Event, Stamp, ToolFinished, TurnCancelled
 from sestet.core.label import Label
+from sestet.core.record import replace
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal, TurnRow
 
@@ -53,7 +54,7 @@ class ForgottenTurns:
         seqs, now = count(self._journal.last_seq(turn.id) + 1), time.time()
         doubts: list[Event] = []
         for intent in filter(can_be_in_doubt, open_calls(events).values()):
-            stamp = intent.stamp._replace(seq=next(seqs), at=now)
+            stamp = replace(intent.stamp, seq=next(seqs), at=now)
             text = _IN_DOUBT.format(tool=tool_name(intent))
             doubts.append(ToolFinished(stamp, intent.call, "in_doubt", text, 0.0, _UNKNOWN))
         stamp = Stamp(turn.session_id, turn.id, next(seqs), "user", "", now)

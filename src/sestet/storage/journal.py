@@ -7,11 +7,10 @@ All events that running turns record in one round of the event loop share one tr
 import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeAlias, cast
+from typing import NamedTuple, Protocol, TypeAlias, TypeVar
 
 from sestet.core.errors import BusyError, StorageError
 from sestet.core.event import (
-    EVENTS,
     PIECES,
     Event,
     ModelCalled,
@@ -26,22 +25,20 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.label import Label
-from sestet.core.record import Record, ValidationError, as_dict, convert, to_json
-from sestet.storage.database import Database, Rows, damaged
+from sestet.core.record import Record
+from sestet.core.scanner import NO_SCANNER, TextScanner, clean_record
+from sestet.storage.database import Database, Rows
+from sestet.storage.event_json import decode, encode
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.lock_wait import LockWait, held_too_long
 from sestet.storage.spending import SpendingStore
 
+EventT = TypeVar("EventT", bound=Event)
 Columns: TypeAlias = tuple[str | int | float, ...]
 
 _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
 _NEVER = 2**62
-_KINDS: dict[str, type[Event]] = {event.kind: event for event in EVENTS}
-#: The kinds of event that had no label in earlier versions, and the label that such a row gets: the worst.
-_LABELLED_LATER = (TurnStarted.kind, ToolFinished.kind, TurnFailed.kind)
-_UNLABELLED = Label(untrusted=True, private=True, sources=("an earlier version of Sestet",))
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
 #: The pieces that are not needed any more after an event that holds them whole.
 _FOLDED: dict[type[Event], str] = {ModelCalled: TextStreamed.kind, ToolFinished: OutputStreamed.kind}
@@ -70,6 +67,14 @@ class TurnRow(Record):
     state: str
 
 
+class NextTurn(NamedTuple):
+    """What a new turn of a session starts from, read at once."""
+
+    #: Its place in the session.
+    number: int
+    last_forgetting: int
+
+
 class Writer(Protocol):
     """A turn that stages events, and is told whether they were written."""
 
@@ -82,16 +87,17 @@ class _NothingWrittenError(StorageError):
     """Rolls a transaction back whose other row could not be written."""
 
 
-class _Staged(NamedTuple):
-    event: Event
-    writer: Writer | None
+#: An event, and the turn that is told what became of it.
+_Staged: TypeAlias = tuple[Event, Writer | None]
 
 
 class Journal:
     """Writes events, and reads them back."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, scanner: TextScanner = NO_SCANNER) -> None:
+        """``scanner`` cleans every event before it is written, and so before anybody is shown it."""
         self._database = database
+        self.scanner = scanner
         self._forgettings = Forgettings(database)
         self._spending = SpendingStore(database)
         self._staged: list[_Staged] = []
@@ -103,15 +109,25 @@ class Journal:
         self._next_try: asyncio.TimerHandle | None = None
         self._waiting: list[asyncio.Future[None]] = []
 
-    def stage(self, event: Event, writer: Writer, *, sync: bool = False) -> None:
+    def stage(self, event: EventT, writer: Writer, *, sync: bool = False) -> EventT:
         """Queue one event. It is written before the event loop resumes any task that waits now.
 
         If another process has locked the database, it is written as soon as that has ended.
+        Returns the event as it is written, without the vault's values.
         """
+        if self.scanner.watches:
+            event = self.clean(event)
         if not self._staged:
             asyncio.get_running_loop().call_soon(self.commit)
-        self._staged.append(_Staged(event, writer))
+        self._staged.append((event, writer))
         self._sync = self._sync or sync
+        return event
+
+    def clean(self, event: EventT) -> EventT:
+        """The event as it may be written and shown: with references in the places of the vault's values."""
+        if not self.scanner.watches or self.scanner.clean(text := encode(event)) == text:
+            return event
+        return clean_record(self.scanner, event)
 
     def append(
         self, *events: Event, sync: bool = False, together_with: Callable[[], bool] | None = None
@@ -120,7 +136,8 @@ class Journal:
 
         ``together_with`` writes a row in the same transaction. When it returns False, nothing is written.
         """
-        error = self._try_to_write([_Staged(event, None) for event in events], sync, together_with)
+        cleaned: list[_Staged] = [(self.clean(event), None) for event in events]
+        error = self._try_to_write(cleaned, sync, together_with)
         if isinstance(error, _NothingWrittenError):
             return False
         if error is not None:
@@ -129,7 +146,7 @@ class Journal:
 
     def append_inside(self, events: Sequence[Event]) -> None:
         """Write events inside a transaction of the caller."""
-        self._write([_Staged(event, None) for event in events])
+        self._write([(self.clean(event), None) for event in events])
 
     def commit(self) -> None:
         """Write all staged events in one transaction, and tell their writers."""
@@ -145,13 +162,13 @@ class Journal:
                 return
             error = held_too_long(error)
         self._end_waiting()
-        turns = {each.event.stamp.turn_id for each in staged}
-        if error is None or len(turns) == 1:
+        turns = {event.stamp.turn_id for event, _ in staged} if error else ()
+        if len(turns) <= 1:
             _tell(staged, error)
             return
         # Perhaps the events of one turn alone cannot be written: the other turns must not fail with it.
         for turn_id in turns:
-            part = [each for each in staged if each.event.stamp.turn_id == turn_id]
+            part = [each for each in staged if each[0].stamp.turn_id == turn_id]
             error = self._try_to_write(part, sync)
             if isinstance(error, BusyError):
                 self._stage_again(part, sync)
@@ -245,8 +262,8 @@ class Journal:
             [(e.stamp.session_id, title_of(e.text), e.stamp.at, e.stamp.at) for e in started],
         )
         self._database.execute_many(
-            """INSERT INTO turns
-               SELECT ?, ?, coalesce(max(number), 0) + 1, 'running' FROM turns WHERE session_id = ?""",
+            """INSERT INTO turns VALUES
+               (?, ?, (SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session_id = ?), 'running')""",
             [(e.stamp.turn_id, e.stamp.session_id, e.stamp.session_id) for e in started],
         )
 
@@ -288,12 +305,13 @@ class Journal:
         (seq,) = self._database.execute("SELECT max(seq) FROM events WHERE turn_id = ?", (turn_id,)).only()
         return seq or 0
 
-    def next_number(self, session_id: str) -> int:
-        """The number of the session's next turn."""
-        (number,) = self._database.execute(
-            "SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session_id = ?", (session_id,)
+    def next_turn(self, session_id: str) -> NextTurn:
+        row = self._database.execute(
+            """SELECT coalesce(max(number), 0) + 1, (SELECT coalesce(max(id), 0) FROM forgettings)
+               FROM turns WHERE session_id = ?""",
+            (session_id,),
         ).only()
-        return number
+        return NextTurn(*row)
 
     def last_forgetting(self) -> int:
         """A number that grows when something is forgotten: texts that were read before may hold it."""
@@ -361,32 +379,3 @@ def _columns(event: Event) -> Columns:
         stamp.at,
         encode(event),
     )
-
-
-def encode(event: Event) -> str:
-    """An event's own facts as JSON, without its stamp."""
-    values = as_dict(event)
-    del values["stamp"]
-    try:
-        text = to_json(values).decode()
-    except UnicodeEncodeError:
-        pass
-    else:
-        if "null" not in text:
-            return text
-    # msgspec refuses half characters (lone surrogates) and writes null for NaN and infinity, which no field
-    # of an event takes back. json writes them in a way that it also reads.
-    return json.dumps(values, default=as_dict)
-
-
-def decode(stamp: Stamp, kind: str, data: str) -> Event:
-    """The event that ``encode`` wrote, in this version or an earlier one."""
-    try:
-        # Earlier versions wrote NaN and half characters, which only this reader accepts.
-        values = cast("dict[str, object]", json.loads(data))
-        values["stamp"] = stamp
-        if kind in _LABELLED_LATER:
-            values.setdefault("label", _UNLABELLED)
-        return convert(values, _KINDS[kind])
-    except (ValueError, TypeError, KeyError, RecursionError, ValidationError) as error:
-        raise damaged(f"event {stamp.seq} of the turn {stamp.turn_id} cannot be read") from error

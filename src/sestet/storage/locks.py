@@ -9,6 +9,7 @@ import fcntl
 import os
 import stat
 import struct
+from functools import lru_cache
 from pathlib import Path
 
 from sestet.core.errors import StorageError
@@ -192,6 +193,7 @@ def _unusable(path: Path, reason: str) -> StorageError:
     return StorageError(f"{path}: {reason}, so no turn can run; remove it while no Sestet runs")
 
 
+@lru_cache(maxsize=256)
 def _byte(session_id: str) -> int:
     from hashlib import blake2b
 

@@ -86,11 +86,13 @@ class ObservationProgress:
 
     def may_have(self, session_ids: Sequence[str], characters: int) -> list[str]:
         """The sessions that may have that many unobserved characters. A cheap check after every turn."""
+        # Two paths, so that the text stays JSON: as a value of its own it would end at a zero character.
         rows = self._database.execute(
             """SELECT value FROM json_each(?)
                LEFT JOIN observed ON observed.session_id = value
                WHERE value IN (SELECT session_id FROM passed_over) OR
-                   (SELECT coalesce(sum(length(data)), 0) FROM log
+                   (SELECT coalesce(sum(length(
+                        iif(json_valid(data), json_extract(data, '$.text', '$.nothing'), data))), 0) FROM log
                     WHERE log.session_id = value AND log.number > coalesce(observed.number, 0)
                     AND kind IN ('turn_started', 'turn_finished')) >= ?""",
             (json.dumps(session_ids), characters),

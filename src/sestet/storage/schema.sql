@@ -11,19 +11,9 @@ CREATE TABLE turns (
         id TEXT PRIMARY KEY,
         session_id TEXT NOT NULL REFERENCES sessions (id),
         number INTEGER NOT NULL,
-        state TEXT NOT NULL CHECK (state IN ('running', 'finished', 'failed', 'paused', 'cancelled')),
+        state TEXT NOT NULL CHECK (state IN ('running', 'finished') OR state IN ('failed', 'paused') OR state = 'cancelled'),
         UNIQUE (session_id, number)
     ) STRICT;
-CREATE TABLE events (
-        turn_id TEXT NOT NULL REFERENCES turns (id),
-        seq INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        author TEXT NOT NULL,
-        delegation_id TEXT NOT NULL,
-        at REAL NOT NULL,
-        data TEXT NOT NULL,
-        PRIMARY KEY (turn_id, seq)
-    ) STRICT, WITHOUT ROWID;
 CREATE VIEW log AS
         SELECT session_id, turn_id, seq, author, delegation_id, at, kind, data, number
         FROM events JOIN turns ON turns.id = events.turn_id;
@@ -199,12 +189,6 @@ CREATE VIRTUAL TABLE exchanges_index USING fts5 (asked, answered, content='excha
 CREATE TRIGGER searchable_turns_inserted AFTER INSERT ON searchable_turns BEGIN
         INSERT INTO exchanges_index (rowid, asked, answered)
         SELECT id, asked, answered FROM exchanges WHERE id = new.id;
-    END;
-CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
-    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
-        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
-        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
-        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
     END;
 CREATE TRIGGER knowledge_into_passages AFTER INSERT ON knowledge BEGIN
         INSERT INTO passages
@@ -418,10 +402,6 @@ CREATE TABLE forgettings (
         wiped INTEGER NOT NULL DEFAULT 0
     ) STRICT;
 CREATE INDEX forgettings_unwiped ON forgettings (id) WHERE NOT wiped;
-CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
-    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
-        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
-    END;
 CREATE TRIGGER memories_of_forgotten_turns BEFORE INSERT ON memories
     WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
@@ -493,6 +473,51 @@ CREATE TABLE changed_files (
 CREATE INDEX changed_files_kept ON changed_files (kept) WHERE length(kept);
 CREATE TRIGGER change_sets_of_forgotten_turns BEFORE INSERT ON change_sets
     WHEN new.undoes = 0 AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TABLE "events" (
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        author TEXT NOT NULL,
+        delegation_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (turn_id, seq)
+    ) STRICT;
+CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
+    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
+        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
+        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
+        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
+    END;
+CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
+    END;
+CREATE TABLE payments (
+        nonce BLOB PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('send', 'x402')),
+        state TEXT NOT NULL CHECK (state IN ('reserved', 'signed', 'settled', 'expired', 'failed')),
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        wallet BLOB NOT NULL,
+        payee BLOB NOT NULL,
+        payee_name TEXT NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount > 0),
+        asset BLOB NOT NULL,
+        chain_id INTEGER NOT NULL,
+        purpose TEXT NOT NULL,
+        unasked INTEGER NOT NULL,
+        at REAL NOT NULL,
+        valid_before INTEGER NOT NULL DEFAULT 0,
+        transaction_hash BLOB NOT NULL DEFAULT x''
+    ) STRICT, WITHOUT ROWID;
+CREATE INDEX payments_by_time ON payments (chain_id, at);
+CREATE INDEX payments_open ON payments (state) WHERE state IN ('reserved', 'signed');
+CREATE TRIGGER payments_of_forgotten_turns BEFORE INSERT ON payments
+    WHEN 1 AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from sestet.storage.database import Database
+from sestet.storage.payments import PaymentStore
 from sestet.storage.spending import SpendingStore
 
 _TURNS = "(SELECT id FROM turns WHERE session_id = ?)"
@@ -70,7 +71,8 @@ class SessionRows:
         return Saved(*row)
 
     def delete(self) -> None:
-        """Inside a transaction: remove the conversation. Its sums of usage stay, without its name."""
+        """Inside a transaction: remove the conversation. Its sums and payments stay, without its name."""
         for statement in _DELETE:
             self._database.execute(statement, (self._id,))
         SpendingStore(self._database).leave_session(self._id)
+        PaymentStore(self._database).leave_session(self._id)

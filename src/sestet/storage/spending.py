@@ -10,24 +10,24 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from sestet.core.event import ModelCalled
 from sestet.core.model import Usage
 from sestet.core.words import day
-from sestet.storage.database import Database, Value
+from sestet.storage.database import Database
 
 #: A call of an agent in a turn, or one of the kinds of background work.
 Work: TypeAlias = Literal["turn", "observe", "reflect", "extract", "embed"]
 Grouping: TypeAlias = Literal["session", "agent", "model", "day", "month"]
 GROUPINGS: tuple[Grouping, ...] = get_args(Grouping)
 
-_ADD = """INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,
-        input_tokens = input_tokens + excluded.input_tokens,
-        output_tokens = output_tokens + excluded.output_tokens,
-        cached_tokens = cached_tokens + excluded.cached_tokens,
-        estimated_tokens = estimated_tokens + excluded.estimated_tokens,
-        unpriced_tokens = unpriced_tokens + excluded.unpriced_tokens,
-        nano_dollars = nano_dollars + excluded.nano_dollars"""
+_ADD = """UPDATE spending SET calls = calls + ?, input_tokens = input_tokens + ?,
+        output_tokens = output_tokens + ?, cached_tokens = cached_tokens + ?,
+        estimated_tokens = estimated_tokens + ?, unpriced_tokens = unpriced_tokens + ?,
+        nano_dollars = nano_dollars + ?
+    WHERE day = ? AND work = ? AND session_id = ? AND agent = ? AND model = ?"""
+_BEGIN = "INSERT INTO spending VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SUMS = """coalesce(sum(calls), 0), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0),
     coalesce(sum(cached_tokens), 0), coalesce(sum(estimated_tokens), 0), coalesce(sum(unpriced_tokens), 0),
     coalesce(sum(nano_dollars), 0)"""
+#: Day, work, session, agent, model.
+_Key: TypeAlias = tuple[str, Work, str, str, str]
 #: The columns that make a group. SQL takes no column as a parameter.
 _GROUPS: dict[Grouping, str] = {
     "session": "session_id",
@@ -96,19 +96,22 @@ class SpendingStore:
 
     def add_calls(self, calls: Iterable[ModelCalled]) -> None:
         """Inside the transaction that writes their events."""
-        rows: list[tuple[Value, ...]] = []
         for call in calls:
-            spent = _spent(call.usage, call.estimated_tokens, free=call.free)
+            stamp, spent = call.stamp, _spent(call.usage, call.estimated_tokens, free=call.free)
             if spent.tokens or spent.nano_dollars:
-                stamp = call.stamp
-                rows.append((day(stamp.at), "turn", stamp.session_id, stamp.author, call.model, *spent))
-        self._database.execute_many(_ADD, rows)
+                self._add((day(stamp.at), "turn", stamp.session_id, stamp.author, call.model), spent)
 
     def add_work(self, work: Work, model: str, usage: Usage, at: float, *, free: bool = False) -> None:
         """Add a call of the background work, which belongs to no session."""
         spent = _spent(usage, free=free)
         if spent.tokens or spent.nano_dollars:
-            self._database.execute(_ADD, (day(at), work, "", "", model, *spent))
+            with self._database.join_transaction():
+                self._add((day(at), work, "", "", model), spent)
+
+    def _add(self, key: _Key, spent: Spent) -> None:
+        """Inside a transaction. Most sums exist, and an update costs half of an insert with a conflict."""
+        if not self._database.execute(_ADD, (*spent, *key)).rowcount:
+            self._database.execute(_BEGIN, (*key, *spent))
 
     def on_day(self, wanted: str) -> Spent:
         return self.total(Period(wanted, wanted))
@@ -150,7 +153,8 @@ class SpendingStore:
         rows = self._database.execute(
             "DELETE FROM spending WHERE session_id = ? AND session_id <> '' RETURNING *", (session_id,)
         )
-        self._database.execute_many(_ADD, [(day, work, "", *rest) for day, work, _, *rest in rows])
+        for on, work, _, agent, model, *sums in rows:
+            self._add((on, work, "", agent, model), Spent(*sums))
 
 
 def _spent(usage: Usage, estimated: int = 0, *, free: bool) -> Spent:

@@ -8,7 +8,7 @@ from sestet.core.model import Usage
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 
-STRANGE = Label(untrusted=True, sources=("browser_read of navigator",))
+STRANGE = Label(untrusted=True, sources=("browser_fetch of navigator",))
 
 
 def begin(database: Database, words: str, session_id: str = "s1") -> str:

@@ -16,7 +16,7 @@ from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore, ReflectionSources
 
-STRANGE = Label(True, True, ("browser_read of navigator",))
+STRANGE = Label(True, True, ("browser_fetch of navigator",))
 
 
 def fill(database: Database) -> None:

@@ -96,6 +96,26 @@ async def test_messages_over_the_threshold_become_observations_with_their_turn_a
     assert ObservationProgress(database, Journal(database)).waiting() == (2, 0)
 
 
+async def test_each_stored_observation_and_reflection_is_announced(
+    database: Database, locks: SessionLocks
+) -> None:
+    say(database, "hello")
+    passages: list[int] = []
+
+    def announce() -> None:
+        passages.append(*database.execute("SELECT count(*) FROM passages").only())
+
+    watcher = Observer(database, locks, RuleWriter(), SMALL._replace(reflect_tokens=10), announce)
+    await work(watcher)
+    assert passages == []
+
+    say(database, "I like green tea more than black tea, really")
+    watcher.after_turn("s1")
+    await work(watcher)
+    assert passages == [1, 2]
+    await watcher.close()
+
+
 async def test_observations_become_reflections_and_these_higher_ones_and_all_are_kept(
     database: Database, locks: SessionLocks
 ) -> None:

@@ -7,7 +7,7 @@ from typing import cast
 
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import DefinitionError
-from sestet.core.front_matter import FrontMatterError, FrontMatterValue, split
+from sestet.core.front_matter import FrontMatterError, split
 from sestet.core.schema import suggest
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -93,7 +93,7 @@ class _Marks:
             raise DefinitionError(f"'{entry}': the agent owns no prefix that fits '{tool}'")
 
 
-def _require_kind(key: str, value: FrontMatterValue) -> None:
+def _require_kind(key: str, value: object) -> None:
     if key not in _KINDS:
         raise DefinitionError(f"the field '{key}' is not known{suggest(key, _KINDS)}")
     if not isinstance(value, _KINDS[key]):
@@ -102,9 +102,9 @@ def _require_kind(key: str, value: FrontMatterValue) -> None:
         raise DefinitionError(f"the field '{key}' must be a {' or a '.join(names)}")
 
 
-def _list(value: FrontMatterValue | None) -> tuple[str, ...]:
+def _list(value: object) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(cast("list[str]", value or ()))
 
 
-def _map(value: FrontMatterValue | None) -> dict[str, str]:
+def _map(value: object) -> dict[str, str]:
     return cast("dict[str, str]", value or {})

@@ -6,6 +6,7 @@ from typing import Annotated
 from sestet.agents._shared.text import given, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import Labelled, stored_label
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.storage.graph import BUILT_IN_PREDICATES, GraphStore, Predicates, TripleRow, UnknownPredicateError
@@ -259,7 +260,11 @@ def _nothing_about(graph: GraphStore, node: str) -> str:
 
 
 def _labelled(text: str, triples: Iterable[TripleRow]) -> Labelled:
-    return Labelled(text, stored_label("the graph", (triple.label for triple in triples)))
+    triples = list(triples)
+    facts = tuple(
+        Found(one.subject, f"{one.subject} {one.predicate.replace('_', ' ')} {one.object}") for one in triples
+    )
+    return Labelled(text, stored_label("the graph", (triple.label for triple in triples)), (), facts)
 
 
 def _show(triple: TripleRow) -> str:

@@ -1,10 +1,9 @@
-"""A tool to search the web, if the settings name an endpoint."""
+"""A tool to search the web, if the settings name an endpoint or a search page."""
 
-import asyncio
 from typing import Annotated
 
 from sestet.agents._shared.text import given
-from sestet.core.tool import tool
+from sestet.core.tool import CallInfo, tool
 from sestet.services.web_search import WebSearch
 
 _QUERY_LENGTH = 400
@@ -20,7 +19,7 @@ _RESULTS = 8
     targets=("query",),
     standing="search the web for {query}",
     recovery="pure",
-    timeout=30,
+    timeout=60,
     calls_per_turn=5,
     examples=(
         "search the web for {query}",
@@ -35,11 +34,14 @@ _RESULTS = 8
     ),
 )
 async def search_web(
-    web: WebSearch, /, query: Annotated[str, "What to search for, in a few words; nothing private"]
+    call: CallInfo,
+    web: WebSearch,
+    /,
+    query: Annotated[str, "What to search for, in a few words; nothing private"],
 ) -> str:
     """Search the web. The answer has titles, addresses and excerpts of pages, which nobody has checked."""
     query = given(query, "query", _QUERY_LENGTH)
-    found = await asyncio.to_thread(web.search, query, _RESULTS)
+    found = await web.find(query, _RESULTS, call)
     if not found:
         return f"The web search found nothing about {query!r}."
     lines = (f"- {result.title}\n  {result.url}\n  {result.excerpt}".rstrip() for result in found)

@@ -12,8 +12,9 @@ from sestet.services.files import DirectoryEntry, Excerpt, Files, Listing, human
 # Control characters become visible symbols (U+2400 and up), so that they cannot move a terminal's cursor.
 _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
 _VISIBLE = {**_PICTURES, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
-#: So much of a file's first line names it.
-_BEGINNING = 100
+#: So many lines of a file that was read are found one by one, and so much of each.
+_MOST_FOUND = 100
+_LONGEST_FOUND = 200
 # Joins emoji into one; it hides no text.
 _JOINER = "\u200d"
 
@@ -89,7 +90,7 @@ async def fs_read(
     found = files.read_at_once(path, start, lines) or await asyncio.to_thread(files.read, path, start, lines)
     if isinstance(found, Listing):
         return Findings(f"{_show_name(found.path)} is a directory. {_show_listing(found)}", _entries(found))
-    return Findings(_show_excerpt(found), (Found(found.path, found.text[:_BEGINNING].partition("\n")[0]),))
+    return Findings(_show_excerpt(found), _lines(found))
 
 
 @tool(
@@ -162,6 +163,14 @@ def _entries(listing: Listing) -> tuple[Found, ...]:
         if entry.kind == "directory"
         else Found(f"{prefix}{entry.name}", "" if entry.size is None else human_size(entry.size))
         for entry in listing.entries
+    )
+
+
+def _lines(excerpt: Excerpt) -> tuple[Found, ...]:
+    """The first lines with the name of the file; at least one, which may be empty."""
+    lines = excerpt.text.split("\n", _MOST_FOUND)[:_MOST_FOUND]
+    return tuple(Found(excerpt.path, line[:_LONGEST_FOUND]) for line in lines if line) or (
+        Found(excerpt.path),
     )
 
 

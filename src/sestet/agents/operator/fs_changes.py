@@ -50,21 +50,21 @@ async def _result_of(call: CallInfo, changes: FileChanges, /, **arguments: JsonV
     preview=_preview_of(Planner.write),
     examples=(
         "write a file {path} with {text}",
-        "write the file {path} with {text}",
         "write {text} to {path}",
-        "write {text} to the file {path}",
         "write {text} into {path}",
-        "write {text} into the file {path}",
-        "write a file called {path} with {text}",
+        "write a file {path} saying {text}",
+        "write {path} with {text}",
+        "create {path} with {text}",
+        "create {path} containing {text}",
+        "create a file called {path} containing {text}",
         "create a file {path} with {text}",
         "create a file called {path} with {text}",
-        "make a file {path} with {text}",
+        "make a file called {path} with {text}",
         "make a new file called {path} with {text}",
         "save {text} to {path}",
-        "save {text} as {path}",
         "put {text} into {path}",
-        "put {text} into the file {path}",
         "store {text} in the file {path}",
+        "overwrite {path} with {text}",
     ),
 )
 async def fs_write(
@@ -95,6 +95,7 @@ async def fs_write(
         "in {path} replace {old} with {new}",
         "in {path} change {old} to {new}",
         "edit {path} and replace {old} with {new}",
+        "swap {old} for {new} in {path}",
     ),
 )
 async def fs_edit(
@@ -107,6 +108,39 @@ async def fs_edit(
 ) -> str:
     """Replace one part of a text file. Read the file first; the rest of it stays as it is."""
     return await changes.make(call, partial(Planner.edit, path=path, old=old, new=new))
+
+
+@tool(
+    risk="guarded",
+    caution="it changes a file",
+    standing="add ANY text to {path}",
+    reads=(),
+    effect="local",
+    targets=("path",),
+    recovery="probe",
+    probe=_result_of,
+    preview=_preview_of(Planner.append),
+    examples=(
+        "add {text} to {path}",
+        "add {text} to the file {path}",
+        "add {text} to the end of {path}",
+        "put {text} at the end of {path}",
+        "add the line {text} to {path}",
+        "add a line {text} to {path}",
+        "append {text} to {path}",
+        "append {text} to the file {path}",
+        "append the line {text} to {path}",
+    ),
+)
+async def fs_append(
+    call: CallInfo,
+    changes: FileChanges,
+    /,
+    path: _Path,
+    text: Annotated[str, "The lines to add"],
+) -> str:
+    """Add lines at the end of a text file. What the file holds stays as it is."""
+    return await changes.make(call, partial(Planner.append, path=path, text=text))
 
 
 @tool(
@@ -154,6 +188,9 @@ async def fs_mkdir(call: CallInfo, changes: FileChanges, /, path: _Path) -> str:
         "move the folder {path} to {destination}",
         "move {path} into {destination}",
         "move {path} into the folder {destination}",
+        "move {path} into the {destination} folder",
+        "put {path} into the folder {destination}",
+        "put {path} into the {destination} folder",
         "mv {path} {destination}",
     ),
 )
@@ -178,6 +215,7 @@ async def fs_move(call: CallInfo, changes: FileChanges, /, path: _Path, destinat
         "copy {path} into the folder {destination}",
         "make a copy of {path} named {destination}",
         "make a copy of {path} at {destination}",
+        "make a copy of {path} called {destination}",
         "duplicate {path} as {destination}",
         "cp {path} {destination}",
     ),
@@ -207,6 +245,8 @@ async def fs_copy(call: CallInfo, changes: FileChanges, /, path: _Path, destinat
         "remove the folder {path}",
         "erase the file {path}",
         "throw {path} away",
+        "get rid of {path}",
+        "get rid of the file {path}",
         "rm {path}",
     ),
 )
@@ -241,6 +281,7 @@ async def _preview_undo(call: CallInfo, undo: Undo, /) -> Preview:
         "undo what you did",
         "undo what you just did",
         "take that back",
+        "put the file back as it was",
         "restore the files",
         "bring the file back",
     ),

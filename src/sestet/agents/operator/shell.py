@@ -2,13 +2,19 @@
 
 from typing import Annotated
 
-from sestet.core.tool import CallInfo, CallRules, tool
+from sestet.agents._shared.opened_vault import ask_vault
+from sestet.core.preview import Changes, DiffLine
+from sestet.core.schema import JsonValue
+from sestet.core.tool import CallInfo, CallRules, Preview, tool
 from sestet.core.words import duration
 from sestet.services.commands.commands import CommandResult, Commands
+from sestet.services.vault.entries import REFERENCE, entry_name
+from sestet.services.vault.vault import Vault
 
-_MOST_SECONDS = 600
+MOST_SECONDS = 600
 #: Longer than any command may take, so that the tool itself reports the end.
-_PATIENCE = _MOST_SECONDS + 60.0
+PATIENCE = MOST_SECONDS + 60.0
+_CAUTION = "the program gets the secret, and can do with it what it wants"
 
 Command = Annotated[str, "The command line, for bash"]
 Directory = Annotated[str, "The directory to run it in, relative to the working directory"]
@@ -29,6 +35,21 @@ def _rules(commands: Commands, /, command: str, **_: object) -> CallRules:
     return CallRules("guarded", effect, "unsafe", caution)
 
 
+async def _preview(commands: Commands, /, **arguments: JsonValue) -> Preview:
+    """The question shows each command of a line with several, and which of them are harmless."""
+    command = str(arguments["command"])
+    rules, parts = _rules(commands, command), commands.judge(command).parts
+    if rules.risk == "safe" or len(parts) < 2:
+        return Preview(rules.risk, rules.caution)
+    verdicts = ((part.source, "only reads or is allowed" if part.harmless else "asks") for part in parts)
+    lines = tuple(DiffLine(" ", f"{source}   ({verdict})") for source, verdict in verdicts)
+    return Preview(rules.risk, rules.caution, Changes((DiffLine("@", "the commands in it"), *lines)))
+
+
+async def _preview_of_call(call: CallInfo, commands: Commands, /, **arguments: JsonValue) -> Preview:
+    return await _preview(commands, **arguments)
+
+
 @tool(
     risk="guarded",
     caution="a command may change or delete files",
@@ -36,9 +57,11 @@ def _rules(commands: Commands, /, command: str, **_: object) -> CallRules:
     reads=("untrusted", "private"),
     effect="local",
     targets=("command",),
+    binds=("cwd",),
     recovery="unsafe",
-    timeout=_PATIENCE,
+    timeout=PATIENCE,
     rules=_rules,
+    preview=_preview_of_call,
     examples=(
         "run {command}",
         "run the command {command}",
@@ -63,7 +86,82 @@ async def exec_run(
 
     It runs in a sandbox: it can read the system and change the working directory, and has no network.
     """
-    return _shown(await commands.run(command, seconds=timeout, directory=cwd, report=call.report))
+    return result_text(await commands.run(command, seconds=timeout, directory=cwd, report=call.report))
+
+
+def _secret_rules(commands: Commands, _: Vault, /, command: str, **__: object) -> CallRules:
+    """A command that gets a secret asks, also if it only reads; the settings of the owner can allow it."""
+    found = commands.judge(command)
+    effect = "external" if found.network else "local"
+    if found.kind == "blocked":
+        return CallRules("dangerous", effect, "unsafe", blocked=found.why)
+    if found.allowed_alone:
+        return CallRules("safe", effect, "unsafe", owner_allows=True)
+    network = ", and it may use the network" if found.network else ""
+    return CallRules("guarded", effect, "unsafe", f"{_CAUTION}{network}")
+
+
+async def _preview_with_secret(
+    _: CallInfo, commands: Commands, vault: Vault, /, **arguments: JsonValue
+) -> Preview:
+    """Refuses what the vault would refuse, before anybody is asked."""
+    command, secret = str(arguments["command"]), str(arguments["secret"])
+    words = await ask_vault(vault, lambda: vault.check_command(secret, command))
+    rules = _secret_rules(commands, vault, command)
+    gets = DiffLine("@", f"{words[0]} reads {REFERENCE}{entry_name(secret)} from /dev/fd/3")
+    return Preview(rules.risk, rules.caution, Changes((gets,)))
+
+
+@tool(
+    risk="guarded",
+    caution=_CAUTION,
+    standing="run exactly {command} with {secret}",
+    reads=("untrusted", "private"),
+    effect="local",
+    targets=("command", "secret"),
+    binds=("cwd",),
+    recovery="unsafe",
+    timeout=PATIENCE,
+    rules=_secret_rules,
+    preview=_preview_with_secret,
+    examples=(
+        "run {command} with the secret {secret}",
+        "run the command {command} with the secret {secret}",
+        "execute {command} with the secret {secret}",
+        "execute the command {command} with the secret {secret}",
+        "call the command {command} with the secret {secret}",
+        "give the secret {secret} to the command {command}",
+    ),
+)
+async def exec_with_secret(
+    call: CallInfo,
+    commands: Commands,
+    vault: Vault,
+    /,
+    command: Annotated[str, "One program with its arguments, which reads the secret from /dev/fd/3"],
+    secret: Annotated[str, "The name or the reference of the secret"],
+    timeout: Annotated[int, "Seconds after which it is stopped", {"minimum": 1, "maximum": 600}] = 30,  # noqa: ASYNC109 - the model's word for it
+    cwd: Directory = ".",
+) -> str:
+    """Run one program that reads a secret from the file /dev/fd/3; its value stays hidden.
+
+    No shell reads the command: no pipes, redirects or variables. The person has bound the secret to commands;
+    any other is refused. Example: curl -H @/dev/fd/3 https://api.example.com/me
+    """
+    offered = await ask_vault(vault, lambda: vault.offer(secret, command))
+
+    async def fill() -> None:
+        await ask_vault(vault, lambda: vault.fill(offered))
+
+    try:
+        words, given = offered.words, offered.reader
+        result = await commands.run_alone(
+            words, given, fill, seconds=timeout, directory=cwd, report=call.report
+        )
+    except BaseException:
+        await ask_vault(vault, lambda: vault.withdraw(offered))
+        raise
+    return result_text(result)
 
 
 @tool(
@@ -73,8 +171,10 @@ async def exec_run(
     reads=(),
     effect="local",
     targets=("command",),
+    binds=("cwd",),
     recovery="unsafe",
     rules=_rules,
+    preview=_preview,
     examples=(
         "run {command} in the background",
         "run the command {command} in the background",
@@ -109,7 +209,7 @@ async def exec_background(commands: Commands, /, command: Command, cwd: Director
 )
 async def exec_status(commands: Commands, /, command_id: Number) -> str:
     """Tell whether a background command still runs, and what it has printed so far."""
-    return _shown(commands.status(command_id))
+    return result_text(commands.status(command_id))
 
 
 @tool(
@@ -128,7 +228,7 @@ async def exec_status(commands: Commands, /, command_id: Number) -> str:
 )
 async def exec_stop(commands: Commands, /, command_id: Number) -> str:
     """Stop a background command with everything that it has started."""
-    return _shown(await commands.stop(command_id))
+    return result_text(await commands.stop(command_id))
 
 
 @tool(
@@ -151,7 +251,8 @@ async def exec_list(commands: Commands, /) -> str:
     return "\n".join(listed) or "No command was started in the background."
 
 
-def _shown(result: CommandResult) -> str:
+def result_text(result: CommandResult) -> str:
+    """How a command ended and what it printed, for the model."""
     parts = [f"{_end(result)} ({duration(result.seconds)})"]
     if result.output:
         parts.append(result.output.rstrip("\n"))

@@ -2,6 +2,8 @@
 
 import re
 
+from sestet.core.visible import is_visible
+
 # Whole sequences first, so that their parameters do not stay behind as rubbish: CSI; then OSC, DCS, SOS, PM
 # and APC up to their end; then the short ones. In both spellings, with ESC and as one C1 character.
 _SEQUENCE = re.compile(
@@ -22,11 +24,6 @@ _TABLE: dict[int, int | None] = {
     **dict.fromkeys((*_CONTROL, *_BIDI, *_INVISIBLE), None),
     **dict.fromkeys(_LONE_SURROGATES, 0xFFFD),
 }
-# Characters that count as printable and show nothing.
-_BLANK = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\uffa0"
-    "\ufe00-\ufe0f\U0001d159\U000e0100-\U000e01ef]"
-)
 # A text that looks like one of our escapes is escaped itself.
 _LOOKALIKE = re.compile(r"<(?=U\+[0-9A-F]{4,6}>)")
 _DANGEROUS = re.compile("[\u2028\u2029" + "".join(map(re.escape, map(chr, _TABLE))) + "]")
@@ -49,7 +46,7 @@ def reveal(text: str) -> str:
     Nothing is lost: two texts that differ are shown differently.
     """
     text = _LOOKALIKE.sub(_name, text)
-    return "".join(c if c == "\n" or (c.isprintable() and not _BLANK.match(c)) else _name(c) for c in text)
+    return "".join(c if c == "\n" or is_visible(c) else _name(c) for c in text)
 
 
 def _name(character: str | re.Match[str]) -> str:

@@ -7,7 +7,7 @@ import textwrap
 import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import typer
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 Watch: TypeAlias = Callable[[int, int, str], None]
 
 _ENDLESS = 10_000
+_USUAL_WIDTH = 80
+#: In markdown, a line with this many blanks before it is code.
+_CODE_INDENT = 4
 _NAME_WIDTH = 40
 
 
@@ -53,6 +56,33 @@ def shorten_home(text: str) -> str:
 def break_lines(text: str, width: int) -> list[str]:
     """The lines of a text for a terminal: it breaks between words, and a path stays whole."""
     return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+
+def echo(text: str, *, err: bool = False) -> None:
+    """Write a text to stdout or stderr; at a terminal its long lines break between words."""
+    stream = sys.stderr if err else sys.stdout
+    typer.echo(fitted(text, width_of(stream)) if stream.isatty() else text, err=err)
+
+
+def width_of(stream: TextIO) -> int:
+    """The columns of a terminal."""
+    # One that does not know its width says 0.
+    return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
+
+
+def fitted(text: str, width: int) -> str:
+    """The text with its long lines broken; code and tables stay as they are."""
+    lines: list[str] = []
+    in_code = False
+    for line in text.split("\n"):
+        is_fence = line.lstrip().startswith("```")
+        in_code ^= is_fence
+        words = line.lstrip()
+        indent = line[: len(line) - len(words)]
+        is_prose = not (in_code or is_fence or words.startswith("|") or len(indent) >= _CODE_INDENT)
+        parts = break_lines(words, width - len(indent)) if is_prose and len(line) > width else [words]
+        lines += [f"{indent}{part}" for part in parts]
+    return "\n".join(lines)
 
 
 def print_line(console: "Console", line: "Text") -> None:

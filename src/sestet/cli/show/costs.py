@@ -156,7 +156,7 @@ def _way_out(model: str, settings: Settings) -> str:
     if provider not in settings.providers:
         return ""
     prices = f"providers.{provider}.prices: {{{name}: {{input: …, output: …}}}}"
-    return f"; set {clean(prices)}, in dollars for a million tokens, and later calls count"
+    return f"; set {clean(prices)}, in dollars for a million tokens (0 if it is free), and later calls count"
 
 
 def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dict[str, object]:

@@ -100,6 +100,7 @@ def allowed(question: Question, tool: Tool) -> str:
     bound = targets_of(question)
     if tool.standing and bound.keys() >= set(SLOT.findall(tool.standing)):
         does = SLOT.sub(lambda slot: _as_json(bound[slot[1]]), reveal(tool.standing))
+        does += "".join(f", with {name}={_as_json(bound[name])}," for name in tool.binds if name in bound)
     else:
         does = f"call {tool.name} {_calls_covered(question, tool)}"
     return f"{does} without asking"
@@ -112,7 +113,7 @@ def _calls_covered(question: Question, tool: Tool) -> str:
     bound = _targets_text(question)
     arguments = cast("JsonObject", tool.parameters.get("properties", {}))
     left_out = " and ".join(name for name in tool.targets if name not in targets_of(question))
-    free = " and ".join(name for name in arguments if name not in tool.targets)
+    free = " and ".join(name for name in arguments if name not in (*tool.targets, *tool.binds))
     parts = (bound and f"with {bound}", left_out and f"without {left_out}", free and f"with ANY {free}")
     return ", ".join(filter(None, parts))
 

@@ -1,6 +1,8 @@
 """One turn on a terminal while it happens: agents at work, their calls, and the text as it is streamed."""
 
 import time
+from threading import Event as Signal
+from threading import RLock, Thread
 from types import TracebackType
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -14,6 +16,7 @@ from sestet.cli.show.history import print_doubts
 from sestet.cli.show.progress import is_in_doubt, print_progress
 from sestet.core.event import (
     END_OF_TURN,
+    ApprovalDecided,
     DelegationFinished,
     DelegationStarted,
     Event,
@@ -50,7 +53,7 @@ class TurnView:
         self._asked = ""
         self._findings = LiveFindings() if findings else None
         self._region = _Region(root)
-        self._live = Live(self._region, console=console, refresh_per_second=_REFRESHES, transient=True)
+        self._live = _LiveRegion(self._region, console)
         #: Agents at work, by delegation.
         self._at_work: dict[str, str] = {}
         #: Pieces of the replies that are still coming, by delegation.
@@ -68,6 +71,10 @@ class TurnView:
 
     def show(self, event: Event) -> None:
         """Bring the screen up to date with one more event."""
+        with self._live.lock:
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
         for found in self._findings.before(event) if self._findings else ():
             # The region has shown the same text while it was streamed.
             self._region.pieces = []
@@ -91,7 +98,7 @@ class TurnView:
         place = event.delegation_id
         if is_in_doubt(event):
             self._doubts.append(event)
-        if place and not isinstance(event, DelegationStarted | DelegationFinished):
+        if place and not isinstance(event, DelegationStarted | DelegationFinished | ApprovalDecided):
             # A resumed turn does not repeat the events that started its delegations.
             self._at_work.setdefault(place, event.author)
         if isinstance(event, OutputStreamed):
@@ -117,6 +124,37 @@ class TurnView:
         self._region.status = ", ".join(self._at_work.values()) or self._root
         if isinstance(event, ToolCalled):
             self._region.status += f" · {event.call.name}"
+
+
+class _LiveRegion:
+    """Draws the region again and again, but never while a line that stays is printed.
+
+    Rich's own thread would draw between the two halves of a print: the look at what to erase, and the
+    writing. The spinner then remained before the printed line.
+    """
+
+    def __init__(self, region: "_Region", console: Console) -> None:
+        #: Held by everybody who prints.
+        self.lock = RLock()
+        self._live = Live(region, console=console, auto_refresh=False, transient=True)
+        self._stopped = Signal()
+        self._thread = Thread(target=self._refresh, daemon=True)
+
+    def start(self) -> None:
+        with self.lock:
+            self._live.start()
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        with self.lock:
+            self._live.stop()
+
+    def _refresh(self) -> None:
+        while not self._stopped.wait(1 / _REFRESHES):
+            with self.lock:
+                if self._live.is_started:
+                    self._live.refresh()
 
 
 class _Region:

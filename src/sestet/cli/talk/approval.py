@@ -1,5 +1,6 @@
 """Asks the person about the calls of a turn that need approval, then goes on with the turn."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NamedTuple
@@ -12,10 +13,12 @@ from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.keyboard import quiet_keyboard
 from sestet.cli.talk.turns import Show, follow_resumed, follow_turn
 from sestet.cli.talk.unfinished import open_questions
+from sestet.cli.vault_prompts import type_held_value
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnCancelled, TurnPaused
-from sestet.services.approvals import Decision, Question, Scope, when_free
+from sestet.services.approvals import Decision, Question, Scope, arguments_of, when_free
 from sestet.services.sessions import TurnRow
+from sestet.services.vault.vault import held_key
 
 
 class _Answer(NamedTuple):
@@ -95,6 +98,22 @@ async def _decide(talk: Talk, person: Person, turn: TurnRow) -> bool:
     return True
 
 
+async def _has_typed(talk: Talk, question: Question) -> bool:
+    """Let the person type the value that the call needs; False: they did not."""
+    tool = next((tool for tool in talk.app.tools if tool.name == question.tool), None)
+    if tool is None or not tool.typed:
+        return True
+    name = str(arguments_of(question)[tool.typed])
+    try:
+        key = held_key(question.turn_id, name)
+        await asyncio.to_thread(type_held_value, talk.app.vault, key, name)
+    except PersonError as error:
+        talk.note(f"  {error}", "yellow")
+        return False
+    talk.console.print()
+    return True
+
+
 async def _ask(talk: Talk, person: Person, question: Question) -> _Answer | None:
     tool = talk.app.standing_tool(question)
     is_cut = print_approval(talk.console, question, tool)
@@ -107,6 +126,8 @@ async def _ask(talk: Talk, person: Person, question: Question) -> _Answer | None
         key = answer.strip().lower()
         if key in choices:
             talk.console.print()
+            if choices[key].decision == "approve" and not await _has_typed(talk, question):
+                continue
             return choices[key]
         if key == _VIEW and is_cut:
             print_approval(talk.console, question, tool, whole=True)

@@ -3,7 +3,7 @@
 import os
 import sys
 import termios
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,16 +28,30 @@ _LOCAL_FLAGS, _CHARACTERS = 3, 6
 _MOST_TYPED = 65_536
 
 
+class _CleanHistory(FileHistory):
+    """The lines of earlier conversations, without the vault's values."""
+
+    def __init__(self, file: Path, clean: Callable[[str], str]) -> None:
+        super().__init__(file)
+        self._clean = clean
+
+    def store_string(self, string: str) -> None:
+        super().store_string(self._clean(string))
+
+
 class PromptLine:
     """Asks for a line or a choice; ``None`` means that the person wants to leave."""
 
-    def __init__(self, directory: Path, words: Iterable[str]) -> None:
+    def __init__(
+        self, directory: Path, words: Iterable[str], clean: Callable[[str], str] = lambda text: text
+    ) -> None:
+        """``clean`` takes secrets out of a line before the file of the history gets it."""
         self._leaving = False
         #: What the person typed before they stopped a turn.
         self._typed = ""
         self._session: PromptSession[str] = PromptSession(
             FormattedText([("bold ansicyan", PROMPT)]),
-            history=FileHistory(_private_file(directory / HISTORY_NAME)),
+            history=_CleanHistory(_private_file(directory / HISTORY_NAME), clean),
             completer=WordCompleter(list(words), sentence=True),
             complete_while_typing=False,
             auto_suggest=AutoSuggestFromHistory(),

@@ -1,5 +1,6 @@
 """The commands inside a conversation, which begin with a slash."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -15,6 +16,7 @@ from sestet.cli.talk.approval import abandon_turn, continue_turn
 from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.undo import undo_last_turn
 from sestet.cli.talk.unfinished import open_questions, pick_unfinished, print_unfinished
+from sestet.cli.vault_prompts import unlock
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 from sestet.services.sessions import (
@@ -149,6 +151,20 @@ def _undo(talk: Talk, _: str) -> Action:
     return undo_last_turn
 
 
+def _unlock(talk: Talk, _: str) -> Action | bool:
+    if talk.app.vault.is_unlocked:
+        talk.note("the vault is open already")
+        return True
+    return _unlock_vault
+
+
+async def _unlock_vault(talk: Talk, _: Person) -> None:
+    # The broker asks at the terminal itself: the passphrase never comes into this process.
+    await asyncio.to_thread(unlock, talk.app.vault)
+    talk.note("The vault is open until this conversation ends.")
+    talk.console.print()
+
+
 def _exit(talk: Talk, _: str) -> bool:
     return False
 
@@ -165,6 +181,7 @@ COMMANDS = {
     "/continue": SlashCommand(_continue, "/continue N", "decide and go on with a turn that has not ended"),
     "/abandon": SlashCommand(_abandon, "/abandon N", "give up a turn that has not ended"),
     "/undo": SlashCommand(_undo, "/undo", "put the files back as they were before the last turn here"),
+    "/unlock": SlashCommand(_unlock, "/unlock", "open the vault, with your passphrase"),
     "/exit": SlashCommand(_exit, "/exit", "leave"),
     "/quit": SlashCommand(_exit, "/quit", "leave, too"),
 }

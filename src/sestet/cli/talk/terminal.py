@@ -21,7 +21,7 @@ async def talk_at_terminal(app: App, session_id: str, first: str = "") -> None:
     """Talk until the person leaves; ``first`` is a message that they have written already, if any."""
     talk = Talk(app, open_console(), session_id)
     greet(talk)
-    await converse(talk, PromptLine(data_directory(), COMMANDS), first)
+    await converse(talk, PromptLine(data_directory(), COMMANDS, app.journal.scanner.clean), first)
 
 
 def greet(talk: Talk) -> None:

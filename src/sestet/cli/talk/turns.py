@@ -6,13 +6,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import TypeAlias, assert_never
 
-import typer
-
 from sestet.app import App
 from sestet.cli.assistant import warn_once
 from sestet.cli.options import ExitCode
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import open_console
+from sestet.cli.show.console import echo, open_console
 from sestet.cli.show.footer import claim_warning, effects_text, usage_text
 from sestet.cli.show.progress import in_doubt_text, is_finding, is_in_doubt, progress_line
 from sestet.cli.show.turn_summary import End, last_words
@@ -87,7 +85,7 @@ def warn(app: App) -> None:
     for warning in app.warnings:
         warn_once(warning)
     if app.is_small:
-        typer.echo(SMALL, err=True)
+        echo(SMALL, err=True)
 
 
 def exit_code(end: End, *, denied: bool = False) -> ExitCode:
@@ -132,7 +130,7 @@ class PlainReport:
 
     def show(self, event: Event) -> None:
         if line := progress_line(event, self._asked):
-            typer.echo(line.text, err=True)
+            echo(line.text, err=True)
         if is_in_doubt(event):
             self._doubts.append(event)
         elif is_finding(event):
@@ -143,15 +141,15 @@ class PlainReport:
         if isinstance(end, TurnFailed):
             # What was found before the failure was paid for, and no answer tells it.
             for found in self._found:
-                typer.echo(f"from {clean(found.agent)}:\n\n{clean(found.text).strip()}\n", err=True)
-        typer.echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
+                echo(f"from {clean(found.agent)}:\n\n{clean(found.text).strip()}\n", err=True)
+        echo(clean(last_words(end)), err=not isinstance(end, TurnFinished))
         for event in self._doubts:
-            typer.echo(in_doubt_text(event), err=True)
+            echo(in_doubt_text(event), err=True)
         used = usage_text(end) if isinstance(end, TurnFailed | TurnCancelled) else ""
         for line in filter(None, (used and f"used: {used}", effects_text(end), claim_warning(end))):
-            typer.echo(line, err=True)
+            echo(line, err=True)
         if warning := self._app.budget and self._app.budget.warning():
-            typer.echo(f"warning: {warning}", err=True)
+            echo(f"warning: {warning}", err=True)
         if isinstance(end, TurnPaused):
             print_open_questions(self._app, end.stamp.turn_id)
         return end
@@ -167,4 +165,4 @@ def print_open_questions(app: App, turn_id: str) -> None:
     for question in questions:
         print_approval(console, question, app.standing_tool(question), whole=True)
     if questions:
-        typer.echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)
+        echo(f"decide with: sestet approvals approve {questions[0].id}   (or deny)", err=True)

@@ -93,6 +93,8 @@ class EmbeddingIndex:
         """The passages nearest in meaning. A few new passages are embedded first if that is quick."""
         if self._is_soon_done():
             await self.step(_MOMENT)
+        else:
+            self.wake()  # another process may have stored many passages
         if self._is_loaded:  # a thread would cost more than the work
             (vector,) = self._embedder.embed([query])
         else:

@@ -180,7 +180,9 @@ def _item(number: int, line: str) -> MemoryItem:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise PersonError(f"line {number}: not JSON: {error}") from error
+        raise PersonError(
+            f"line {number}: not JSON ({error}); name a file that 'sestet memory export' has written"
+        ) from error
     if problems := find_problems(_LINE, values):
         raise PersonError(" ".join(f"line {number}: {problems[0].where} {problems[0].message}".split()))
     if not is_storable(json.dumps(values, ensure_ascii=False)):

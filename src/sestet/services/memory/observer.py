@@ -8,7 +8,7 @@ since the turns were read.
 import asyncio
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
@@ -53,12 +53,19 @@ class Observer:
     """Observes and reflects after a turn, once there is enough text."""
 
     def __init__(
-        self, database: Database, locks: SessionLocks, writer: MemoryWriter, thresholds: Thresholds
+        self,
+        database: Database,
+        locks: SessionLocks,
+        writer: MemoryWriter,
+        thresholds: Thresholds,
+        on_stored: Callable[[], None] = lambda: None,
     ) -> None:
+        """``on_stored`` is called after observations or a reflection were stored."""
         self._database = database
         self._locks = locks
         self._writer = writer
         self._thresholds = thresholds
+        self._on_stored = on_stored
         self._characters = thresholds.observe_tokens * CHARACTERS_PER_TOKEN
         self._observations = ObservationStore(database)
         self._observed = ObservationProgress(database, Journal(database))
@@ -134,7 +141,9 @@ class Observer:
             except SestetError as error:
                 self._note_failure("observe", error)
                 return True
-            return await when_free(lambda: self._store_observations(batch, groups))
+            stored = await when_free(lambda: self._store_observations(batch, groups))
+            self._on_stored()
+            return stored
 
     def _store_observations(
         self, batch: Unobserved, groups: Sequence[tuple[Sequence[EndedTurn], Drafts]]
@@ -175,6 +184,7 @@ class Observer:
                 self._note_failure("reflect", error)
                 return True
             await when_free(lambda: self._store_reflection(rows, written))
+            self._on_stored()
             return True
 
     def _store_reflection(

@@ -1,4 +1,6 @@
-"""Migrations from 16: changes of files. Append new ones."""
+"""Migrations from 16: changes of files, the journal with row ids, payments, states. Append new ones."""
+
+# ruff: noqa: S608 - every part of every statement is written here
 
 from sestet.storage.migrations.versions_9_onward import refused_after_forgetting
 
@@ -39,4 +41,67 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     CREATE INDEX changed_files_kept ON changed_files (kept) WHERE length(kept);
     """
     + refused_after_forgetting("change_sets", "new.undoes = 0"),
+    # 17: the journal as a table with row ids. Without them, an event above 1 kB took pages of its own. Views
+    # and triggers name the table: the legacy way of renaming leaves them alone. An event without a turn would
+    # stop the copy, so it is left out: only a damaged file has one, and nothing reads it.
+    """
+    CREATE TABLE events_with_row_ids (
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        author TEXT NOT NULL,
+        delegation_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        data TEXT NOT NULL,
+        PRIMARY KEY (turn_id, seq)
+    ) STRICT;
+    INSERT INTO events_with_row_ids
+        SELECT * FROM events WHERE turn_id IN (SELECT id FROM turns) ORDER BY turn_id, seq;
+    DROP TABLE events;
+    PRAGMA legacy_alter_table = ON;
+    ALTER TABLE events_with_row_ids RENAME TO events;
+    PRAGMA legacy_alter_table = OFF;
+    CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
+    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
+        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
+        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
+        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
+    END;
+    """
+    + refused_after_forgetting("events", "true"),
+    # 18: payments. Addresses, hashes and nonces are bytes: no text of them is searched for words.
+    """
+    CREATE TABLE payments (
+        nonce BLOB PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('send', 'x402')),
+        state TEXT NOT NULL CHECK (state IN ('reserved', 'signed', 'settled', 'expired', 'failed')),
+        session_id TEXT NOT NULL,
+        turn_id TEXT NOT NULL,
+        call_id TEXT NOT NULL,
+        wallet BLOB NOT NULL,
+        payee BLOB NOT NULL,
+        payee_name TEXT NOT NULL,
+        amount INTEGER NOT NULL CHECK (amount > 0),
+        asset BLOB NOT NULL,
+        chain_id INTEGER NOT NULL,
+        purpose TEXT NOT NULL,
+        unasked INTEGER NOT NULL,
+        at REAL NOT NULL,
+        valid_before INTEGER NOT NULL DEFAULT 0,
+        transaction_hash BLOB NOT NULL DEFAULT x''
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX payments_by_time ON payments (chain_id, at);
+    CREATE INDEX payments_open ON payments (state) WHERE state IN ('reserved', 'signed');
+    """
+    + refused_after_forgetting("payments", "1"),
+    # 19: the states of a turn in lists of two. For a longer list, SQLite builds a temporary table each time a
+    # turn begins or ends. The rows stay as they are, so only the text of the schema changes.
+    """
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_master SET sql = replace(sql,
+        'state IN (''running'', ''finished'', ''failed'', ''paused'', ''cancelled'')',
+        'state IN (''running'', ''finished'') OR state IN (''failed'', ''paused'') OR state = ''cancelled''')
+    WHERE type = 'table' AND name = 'turns';
+    PRAGMA writable_schema = RESET;
+    """,
 )

@@ -25,6 +25,14 @@ def test_a_command_that_may_change_files_waits_for_approval(home: Home) -> None:
     assert not (home.work / "made.txt").exists()
 
 
+def test_the_question_shows_each_command_of_a_line(home: Home) -> None:
+    done = home.run("ask", "--wait-for-approval", "run wc -w notes.txt && touch made.txt")
+    assert done.returncode == ExitCode.WAITS
+    assert "the commands in it" in done.stderr
+    assert "wc -w notes.txt   (only reads or is allowed)" in done.stderr
+    assert "touch made.txt   (asks)" in done.stderr
+
+
 def test_nobody_is_asked_about_a_catastrophe(home: Home) -> None:
     done = home.run("ask", "--wait-for-approval", "run rm -rf /")
     assert done.returncode == ExitCode.DENIED

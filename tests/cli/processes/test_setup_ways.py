@@ -57,6 +57,41 @@ def test_every_way_to_a_model_is_offered_and_the_variables_are_named(home: Home)
     assert all(vendor.variable in seen and vendor.name in seen for vendor in VENDORS.values())
 
 
+@pytest.mark.parametrize(
+    ("said", "asked"),
+    [("Name a server", ADDRESS), ("type a key", WHOSE), ("none", "write a number from 1")],
+)
+def test_a_way_can_be_chosen_by_the_words_that_are_shown(home: Home, said: str, asked: str) -> None:
+    with home.terminal("setup") as terminal:
+        terminal.expect(f"Which? Enter: offline {PROMPT}")
+        terminal.say(said)
+        terminal.expect(asked)
+
+
+def decline_vault(terminal: Terminal) -> None:
+    terminal.expect(
+        f"Keep the key in the vault, encrypted, instead of the settings? y: yes. Enter: no {PROMPT}"
+    )
+    terminal.say("")
+
+
+def test_a_key_can_be_kept_in_the_vault_and_is_used_from_there(home: Home, vendor: LocalServer) -> None:
+    with home.terminal("setup", extra=at(vendor)) as terminal:
+        type_key(terminal)
+        terminal.expect(f"Which? Enter: gpt-4.1-mini {PROMPT}")
+        terminal.say("")
+        terminal.expect(f"instead of the settings? y: yes. Enter: no {PROMPT}")
+        terminal.say("y")
+        terminal.expect("New passphrase: ")
+        terminal.say("correct horse")
+        terminal.expect("The same again: ")
+        terminal.say("correct horse")
+        terminal.expect("the settings say vault:openai")
+        assert terminal.wait() == 0
+    assert "apiKey: vault:openai" in own_settings(home).read_text(encoding="utf-8")
+    assert KEY not in own_settings(home).read_text(encoding="utf-8")
+
+
 def test_a_key_can_be_typed_again_and_is_hidden_private_and_masked(home: Home, vendor: LocalServer) -> None:
     with home.terminal("setup", extra=at(vendor)) as terminal:
         type_key(terminal, "sk-mistyped")
@@ -71,6 +106,7 @@ def test_a_key_can_be_typed_again_and_is_hidden_private_and_masked(home: Home, v
         terminal.say("")
         terminal.expect("Ready: openai/gpt-4.1-mini asked operator")
         terminal.expect("Written to ~/.config/sestet/sestet.yaml")
+        decline_vault(terminal)
         assert terminal.wait() == 0
         assert "secret" not in terminal.raw
         assert "mistyped" not in terminal.raw
@@ -80,6 +116,19 @@ def test_a_key_can_be_typed_again_and_is_hidden_private_and_masked(home: Home, v
     shown = home.run("config", "show", extra=at(vendor))
     assert "secret" not in shown.stdout + shown.stderr
     assert "***" in shown.stdout
+
+
+def test_a_vendor_that_is_not_in_the_list_is_asked_for_again(home: Home) -> None:
+    with home.terminal("setup") as terminal:
+        terminal.expect(f"Which? Enter: offline {PROMPT}")
+        terminal.say("key")
+        terminal.expect(WHOSE)
+        terminal.expect(f"Which? {PROMPT}")
+        terminal.say("9")
+        terminal.expect("'9' is not in this list.")
+        terminal.expect(f"Which? {PROMPT}")
+        terminal.say("openai")
+        terminal.expect("The key of OpenAI")
 
 
 def test_of_many_models_one_is_found_by_page_by_part_of_its_name_or_by_name(
@@ -110,6 +159,7 @@ def test_of_many_models_one_is_found_by_page_by_part_of_its_name_or_by_name(
         terminal.expect(PROMPT)
         terminal.say("3")
         terminal.expect("Ready: openai/gpt-2 asked operator")
+        decline_vault(terminal)
         assert terminal.wait() == 0
 
 
@@ -122,6 +172,7 @@ def test_a_key_is_never_written_into_the_settings_of_a_folder(home: Home, vendor
         terminal.expect(f"Which? Enter: gpt-4.1-mini {PROMPT}")
         terminal.say("")
         terminal.expect("Written to ~/.config/sestet/sestet.yaml")
+        decline_vault(terminal)
         assert terminal.wait() == 0
     assert file.read_text(encoding="utf-8") == "agent: {provider: offline}\n"
     assert KEY in own_settings(home).read_text(encoding="utf-8")
@@ -133,6 +184,10 @@ def test_a_vendor_that_cannot_be_reached_is_said_and_a_name_can_be_given_all_the
         type_key(terminal)
         terminal.expect("cannot be reached")
         terminal.expect("The list is not known: write the name of one.")
+        terminal.expect(f"Which? Enter: gpt-4.1-mini {PROMPT}")
+        terminal.say("gpt-next")
+        terminal.expect("Trying openai/gpt-next with one turn")
+        terminal.expect("It does not work.")
         terminal.expect(f"Which? Enter: gpt-4.1-mini {PROMPT}")
         terminal.say("0")
         terminal.expect("You can choose:")
@@ -223,7 +278,7 @@ def test_a_model_to_fetch_needs_its_engine_and_the_dialogue_goes_on_without_it(h
     with home.terminal("setup") as terminal:
         terminal.expect(PROMPT)
         terminal.say("fetch")
-        terminal.expect("needs a package: pip install")
+        terminal.expect("needs a package: ")
         terminal.expect("You can choose:")
         terminal.expect(PROMPT)
 

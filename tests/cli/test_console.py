@@ -1,0 +1,41 @@
+"""Plain text at a terminal breaks between words; in a pipe it stays as it is."""
+
+import pytest
+
+from sestet.cli.show.console import fitted
+from tests.cli.program import Home
+
+FACT = "my grandmother keeps the spare key of the summer house " + "under the third pot from the left " * 3
+
+
+def test_an_answer_breaks_between_words_at_a_terminal_and_not_in_a_pipe(home: Home) -> None:
+    with home.terminal("ask", f"remember that {FACT}") as terminal:
+        assert terminal.wait() == 0
+        shown = terminal.raw.splitlines()
+    piped = home.run("ask", f"remember that {FACT}").stdout
+
+    said = " ".join(line for line in shown)
+    assert FACT.strip() in said
+    assert max(map(len, shown)) <= 100
+    assert FACT.strip() in piped
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", [""]),
+        ("short", ["short"]),
+        ("two words and more", ["two words", "and more"]),
+        ("a\n\ntwo words and more", ["a", "", "two words", "and more"]),
+        ("/a/path/that/is/long stays", ["/a/path/that/is/long", "stays"]),
+        (
+            "```\ncode that is long\n```\nand prose again",
+            ["```", "code that is long", "```", "and prose", "again"],
+        ),
+        ("    code that is long", ["    code that is long"]),
+        ("  two words more", ["  two", "  words", "  more"]),
+        ("| a table | with | cells |", ["| a table | with | cells |"]),
+    ],
+)
+def test_only_prose_is_broken(text: str, lines: list[str]) -> None:
+    assert fitted(text, 10).split("\n") == lines

@@ -1,0 +1,259 @@
+"""The navigator in whole turns, with a real Chromium and sites on loopback: what is asked, sent and kept."""
+
+import json
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import ClassVar, TypeAlias
+
+import pytest
+
+import sestet
+from sestet.core.event import ApprovalRequested, Event, ToolFinished
+from sestet.models.scripted import ScriptedModel, ScriptItem
+from sestet.services.browser.program import has_chromium
+from sestet.services.vault.vault import Vault
+from sestet.storage.approvals import Decision
+from tests.runtime.transcript import transfer
+from tests.services.vault.cheap import CHEAP, PASSPHRASE
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not has_chromium(), reason="Chromium is not installed"),
+]
+PASSWORD = "correct-horse-battery-7731"
+PAGES = {
+    "/": "<title>Shop</title><h1>Shop</h1><p>Shoes can be returned within 30 days.</p>"
+    "<a href=/prices.csv download>Prices</a>",
+    "/contact": "<title>Contact</title><form method=post action=/send><label>Name <input name=name></label>"
+    "<label>Message <textarea name=message></textarea></label><button>Send</button></form>",
+    "/login": "<title>Sign in</title><form method=post action=/session><label>User <input name=user></label>"
+    "<label>Password <input type=password name=password></label><button>Sign in</button></form>",
+}
+
+
+StorePassword: TypeAlias = Callable[[str, str], None]
+
+
+class Shop(BaseHTTPRequestHandler):
+    """A small shop that remembers what it was sent."""
+
+    received: ClassVar[list[tuple[str, str]]] = []
+
+    def do_GET(self) -> None:
+        if self.path == "/prices.csv":
+            self._answer("shoes;30\nhats;12\n", "text/csv")
+        elif self.path in PAGES:
+            self._answer(PAGES[self.path])
+        else:
+            self.send_error(404)
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+        self.received.append((self.path, body))
+        self._answer(
+            "<title>Thanks</title><p>Thank you, Ada." if self.path == "/send" else f"<p>Hello {body}"
+        )
+
+    def _answer(self, text: str, kind: str = "text/html; charset=utf-8") -> None:
+        content = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def shop() -> Iterator[str]:
+    Shop.received.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Shop)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+class Assistant:
+    def __init__(self, home: Path, host: str) -> None:
+        self.home = home
+        self.host = host
+        self.seen = ""
+
+    async def turn(self, message: str, *script: ScriptItem, decision: Decision = "approve") -> list[Event]:
+        """The events of a turn of the navigator; the person answers its questions."""
+        model = ScriptedModel([transfer("navigator", message, reply=True), *script])
+        settings = {"browser": {"allow": [self.host]}}
+        async with sestet.open(settings, model=model, home=self.home) as app:
+            events = [event async for event in app.run_turn("s", message)]
+            while questions := app.approvals.pending():
+                app.decide(questions[0].id, decision)
+                events += [event async for event in app.resume_turn(questions[0].turn_id)]
+        self.seen = "\n".join(str(request) for request in model.requests)
+        return events
+
+
+@pytest.fixture
+def assistant(tmp_path: Path, shop: str, monkeypatch: pytest.MonkeyPatch) -> Assistant:
+    for name in ("home", "data", "work"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("SESTET_HOME", str(tmp_path / "data"))
+    monkeypatch.chdir(tmp_path / "work")
+    return Assistant(tmp_path / "data", shop)
+
+
+@pytest.fixture
+def store_password(assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StorePassword:
+    """Stores the password in a vault that opens with a passphrase file."""
+    passphrase = tmp_path / "passphrase"
+    passphrase.write_bytes(PASSPHRASE)
+    passphrase.chmod(0o600)
+    monkeypatch.setenv("SESTET_PASSPHRASE_FILE", str(passphrase))
+
+    def store(name: str, destination: str) -> None:
+        vault = Vault(assistant.home / "sestet.vault")
+        vault.create(PASSPHRASE, cost=CHEAP)
+        vault.store(name, PASSWORD.encode(), [destination])
+        vault.close()
+
+    return store
+
+
+def results(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.outcome, event.text) for event in events if isinstance(event, ToolFinished)]
+
+
+def saved_file(path: str) -> tuple[str, bool]:
+    """The text of a file of the workspace, and whether it can be run."""
+    return Path(path).read_text(), bool(Path(path).stat().st_mode & 0o111)
+
+
+def questions(events: list[Event]) -> list[ApprovalRequested]:
+    return [event for event in events if isinstance(event, ApprovalRequested)]
+
+
+async def test_a_page_is_read_without_a_question(assistant: Assistant) -> None:
+    url = f"http://{assistant.host}/"
+
+    events = await assistant.turn(
+        f"what does {url} say about shoes?", sestet.ToolCall("browser_navigate", {"url": url}), "30 days."
+    )
+
+    assert questions(events) == []
+    [(outcome, text)] = results(events)
+    assert outcome == "ok"
+    assert "Shoes can be returned within 30 days." in text
+    [finished] = [event for event in events if isinstance(event, ToolFinished)]
+    assert finished.label.untrusted
+    assert finished.label.sources == (f"the page {assistant.host}",)
+
+
+async def test_a_form_is_filled_in_and_sent_after_one_question_that_shows_it(assistant: Assistant) -> None:
+    host = assistant.host
+
+    events = await assistant.turn(
+        f"fill in the form on http://{host}/contact with my name Ada",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada", "Message": "Where is it?"}}),
+        sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
+        "Sent.",
+    )
+
+    [question] = questions(events)
+    shown = [line.text for line in question.changes.lines] if question.changes else []
+    assert shown[1:] == ["Name: Ada", "Message: Where is it?"]
+    assert Shop.received == [("/send", "name=Ada&message=Where+is+it%3F")]
+    assert "Thank you, Ada." in results(events)[-1][1]
+
+
+async def test_a_form_that_the_person_denies_is_not_sent(assistant: Assistant) -> None:
+    host = assistant.host
+
+    await assistant.turn(
+        f"fill in the form on http://{host}/contact",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
+        sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
+        "Not sent.",
+        decision="deny",
+    )
+
+    assert Shop.received == []
+
+
+async def test_a_site_that_the_person_did_not_name_asks_before_something_is_filled_in(
+    assistant: Assistant,
+) -> None:
+    host = assistant.host
+
+    events = await assistant.turn(
+        "open the shop's contact form and fill it in",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
+        "Not filled in.",
+        decision="deny",
+    )
+
+    [question] = questions(events)
+    assert f"the page {host}" in question.sources
+
+
+async def test_a_file_is_downloaded_into_the_workspace_and_cannot_be_run(assistant: Assistant) -> None:
+    host = assistant.host
+
+    events = await assistant.turn(
+        f"download the prices from http://{host}/",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/"}),
+        sestet.ToolCall("browser_download", {"target": "Prices"}),
+        "Saved.",
+    )
+
+    assert questions(events) == []
+    assert saved_file("downloads/prices.csv") == ("shoes;30\nhats;12\n", False)
+
+
+async def test_a_password_goes_from_the_vault_to_its_site_unseen(
+    assistant: Assistant, store_password: StorePassword
+) -> None:
+    host = assistant.host
+    store_password("shop", f"http://{host}")
+
+    events = await assistant.turn(
+        f"sign in at http://{host}/login as ada",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/login"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"User": "ada", "Password": "vault:shop"}}),
+        sestet.ToolCall("browser_submit", {"site": host, "target": "Sign in"}),
+        "Signed in.",
+    )
+
+    assert Shop.received == [("/session", f"user=ada&password={PASSWORD}")]
+    assert [outcome for outcome, _ in results(events)] == ["ok", "ok", "ok"]
+    told = json.dumps(results(events)) + assistant.seen
+    stored = b"".join(path.read_bytes() for path in assistant.home.rglob("*") if path.is_file())
+    # The site shows the password on its page, and the scanner takes it out.
+    assert PASSWORD not in told
+    assert PASSWORD.encode() not in stored
+
+
+async def test_a_secret_does_not_go_to_a_site_that_it_is_not_for(
+    assistant: Assistant, store_password: StorePassword
+) -> None:
+    host = assistant.host
+    store_password("bank", "https://bank.example")
+
+    events = await assistant.turn(
+        f"sign in at http://{host}/login",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/login"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Password": "vault:bank"}}),
+        "It is not for this site.",
+    )
+
+    outcome, text = results(events)[-1]
+    assert outcome == "error"
+    assert "bank" in text
+    assert PASSWORD not in text + assistant.seen
