@@ -61,7 +61,11 @@ from sestet.storage.locks import SessionLocks
 
 if TYPE_CHECKING:
     from sestet.background import Background
+    from sestet.detached import DetachedTurns
     from sestet.remote.load import LoadedPeers
+
+#: Seconds that calls of turns without a reader have to end when the assistant closes.
+_GRACE = 10.0
 
 
 class App:
@@ -147,6 +151,13 @@ class App:
 
         return Background(self.settings, self._database, self._locks, self.models, self.embedding)
 
+    @cached_property
+    def detached(self) -> "DetachedTurns":
+        """Turns that go on without a reader."""
+        from sestet.detached import DetachedTurns
+
+        return DetachedTurns(self._runner, self.journal, self._database)
+
     def _after_turn(self, session_id: str, stored: bool) -> None:
         self.background.after_turn(session_id, stored)
 
@@ -188,7 +199,9 @@ class App:
         return self._runner.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """End commands and the browser, and let the background work finish only its current step."""
+        """Cut off turns without a reader, end commands and the browser, finish a step of background work."""
+        if "detached" in self.__dict__:
+            await self.detached.stop(_GRACE)
         await self._processes.close()
         if "background" in self.__dict__:
             await self.background.close()

@@ -24,8 +24,8 @@ from sestet.plugins import Plugins
 from sestet.processes import Processes, workspace_roots
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.limits import Limits
 from sestet.runtime.runner import Hooks
-from sestet.runtime.turn import Limits
 from sestet.services.browser.page_search import PageSearch
 from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex

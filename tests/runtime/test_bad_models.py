@@ -13,7 +13,7 @@ from sestet.core.event import DelegationFinished, Event, PriceUnknown, TurnCance
 from sestet.core.message import ToolCall
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta, Usage
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import streamed, transfer

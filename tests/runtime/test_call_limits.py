@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sestet.core.event import DelegationFinished, Event, ModelCalled, ToolCalled, ToolFinished, TurnFinished
 from sestet.core.message import ToolCall, ToolMessage, UserMessage
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer

@@ -4,7 +4,7 @@ from sestet.core.event import DelegationFinished, ModelCalled, TurnFinished
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, Usage
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from tests.runtime.conftest import SAID_AT, Conversation
 from tests.runtime.transcript import transcript, transfer
 

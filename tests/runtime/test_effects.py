@@ -28,7 +28,7 @@ from sestet.core.record import as_dict, replace
 from sestet.core.schema import object_schema
 from sestet.core.tool import Effect, Tool, tool
 from sestet.models.scripted import ScriptedModel
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import TOOLS, Conversation

@@ -20,7 +20,7 @@ from sestet.core.label import Label
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.runtime.fast_route import FastRoute, needs_past
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from tests.runtime.conftest import SAID_AT, WRITTEN, Conversation

@@ -5,7 +5,7 @@ from sestet.core.event import Event, ModelCalled, TurnFailed, TurnFinished
 from sestet.core.message import ToolCall, ToolMessage
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import streamed, transfer

@@ -7,7 +7,7 @@ import pytest
 from sestet.core.event import DelegationFinished, Event, ToolFinished, TurnFinished
 from sestet.core.message import ToolCall
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import streamed, transcript, transfer
 

@@ -11,7 +11,7 @@ from sestet.core.message import ToolCall
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, Usage
 from sestet.core.record import replace
 from sestet.models.scripted import ScriptedModel
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from tests.runtime.conftest import Conversation
 from tests.runtime.models import HangingModel
 from tests.runtime.transcript import transcript, transfer

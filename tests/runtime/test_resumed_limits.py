@@ -5,7 +5,7 @@ from sestet.core.message import ToolCall
 from sestet.core.model import ModelReply, Usage
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from sestet.storage.database import Database
 from tests.runtime.conftest import TOOLS, Conversation
 from tests.runtime.transcript import transfer

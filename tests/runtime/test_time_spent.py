@@ -16,8 +16,8 @@ from sestet.core.event import (
 )
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel
+from sestet.runtime.limits import Limits
 from sestet.runtime.replay import replay
-from sestet.runtime.turn import Limits
 from sestet.storage.database import Database
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transfer

@@ -10,7 +10,7 @@ from sestet.core.errors import ModelError, PersonError
 from sestet.core.event import Event, ModelCalled, TurnFailed, TurnFinished
 from sestet.core.message import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import Limits
+from sestet.runtime.limits import Limits
 from tests.runtime.conftest import SAID_AT, Conversation, Talk
 from tests.runtime.models import HangingModel, MeetingModel
 from tests.runtime.transcript import streamed, transcript, transfer

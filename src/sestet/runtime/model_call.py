@@ -42,6 +42,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
         run.left_out = recorded.calls_left_out
         run.usage += recorded.usage
         return ModelReply(recorded.text, recorded.calls, recorded.usage)
+    await turn.safe_point()
     turn.spend_model_call()
     await turn.settle()
     started = time.monotonic()

@@ -5,6 +5,7 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 
@@ -24,15 +25,19 @@ from sestet.core.words import duration, local_now, moment
 from sestet.runtime.doubt import abandon
 from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
+from sestet.runtime.limits import Limits
 from sestet.runtime.replay import replay
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Limits, Turn, TurnPlan, require_usable, stop
+from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable, stop
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
+
+#: Seconds between two looks at turns that are about to be cut off.
+_LOOK_AGAIN = 0.02
 
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
@@ -74,9 +79,12 @@ class Runner:
         self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
 
     def run_turn(
-        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
+        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True, turn_id: str = ""
     ) -> AsyncGenerator[Event]:
-        """The events of one turn. A second message to a busy session waits for the first to end."""
+        """The events of one turn. A second message to a busy session waits for the first to end.
+
+        ``turn_id``: the id of the new turn, if it was promised to somebody before.
+        """
         require_usable(self._journal, session_id, text)
         text = whole(text)
         return self._follow(
@@ -86,6 +94,7 @@ class Runner:
                 *self._journal.next_turn(session_id),
                 text,
                 can_ask,
+                turn_id,
                 mine=mine,
                 said_at=moment(self._hooks.clock()),
             ),
@@ -155,6 +164,21 @@ class Runner:
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session, with all of its delegations."""
         return session_id in self._running and self._running[session_id][1].cancel()
+
+    def running_turn(self, session_id: str) -> str | None:
+        """The id of the turn that this process runs in a session."""
+        turn, _ = self._running.get(session_id, (None, None))
+        return turn.id if turn else None
+
+    async def reach_safe_points(self, seconds: float) -> None:
+        """Let no turn begin anything new, and wait at most so long for the calls that they have begun."""
+        give_up = time.monotonic() + seconds
+        turns = [turn for turn, _ in self._running.values()]
+        for turn in turns:
+            turn.held = True
+        # The calls end in many places, and this happens once in the life of a process.
+        while any(turn.open for turn in turns) and time.monotonic() < give_up:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_AGAIN)
 
     def cut_off(self) -> None:
         """Stop reading every running turn: its reader gets an error, and the turn can be resumed later."""

@@ -130,6 +130,7 @@ class ToolCalls:
             return None
         if clearance.decision == "no":
             return _refused(clearance, "denied")
+        await step.run.turn.safe_point()
         if not await self._gatekeeper.start(step, clearance):
             if clearance.overtakes:
                 # The person has decided just now.

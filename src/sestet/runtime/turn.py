@@ -5,51 +5,23 @@ import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
-from math import inf
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
-from sestet.core.errors import BusyError, DefinitionError, LimitError, PersonError, StorageError
-from sestet.core.event import PIECES, DollarLimit, Event, OutcomeKind, Stamp, ToolCalled
+from sestet.core.errors import BusyError, LimitError, PersonError, StorageError
+from sestet.core.event import PIECES, Event, OutcomeKind, Stamp, ToolCalled
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Found, Message
 from sestet.core.model import Usage
-from sestet.core.record import Record, as_dict
+from sestet.core.record import Record
+from sestet.runtime.limits import Limits
 from sestet.runtime.replay import NOTHING_DONE, Replay
 from sestet.services.sessions import require_session_name
 from sestet.storage.journal import Journal
 from sestet.storage.lock_wait import LockWait, held_too_long
 
 EventT = TypeVar("EventT", bound=Event)
-
-
-class Limits(Record):
-    """What one turn may use; None means no limit."""
-
-    rounds: int = 5
-    model_calls: int = 40
-    tool_calls: int = 200
-    seconds: float = 600.0
-    #: For one delegation; shorter than ``seconds``, so that the orchestrator still has time to answer.
-    delegation_seconds: float = 300.0
-    tool_output: int = 16_000
-    tokens: int | None = None
-    dollars: float | None = None
-    #: Of all turns and the background work of one day. The models are guarded, not the turn.
-    dollars_per_day: float | None = None
-
-    def __post_init__(self) -> None:
-        for name, value in as_dict(self).items():
-            # Nothing is greater than NaN: such a limit would hold nothing.
-            if value is not None and not 0 <= value < inf:
-                raise DefinitionError(f"the limit '{name}' must be a number from 0 on, not {value!r}")
-
-    @property
-    def of_dollars(self) -> tuple[DollarLimit, ...]:
-        """The settings that limit dollars, as a person writes them."""
-        per_turn: tuple[DollarLimit, ...] = () if self.dollars is None else ("limits.dollars",)
-        return per_turn if self.dollars_per_day is None else (*per_turn, "limits.dollarsPerDay")
 
 
 class Outcome(NamedTuple):
@@ -70,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 class TurnPlan(Record):
-    """What a turn starts with. A new turn has an empty id and nothing to replay."""
+    """What a turn starts with. A new turn has nothing to replay; an empty id gets it a new one."""
 
     session_id: str
     #: The turn's place in its session.
@@ -130,7 +102,7 @@ async def stop(task: asyncio.Task[None]) -> None:
         raise cancelled
 
 
-def _new_id() -> str:
+def new_turn_id() -> str:
     """Ids sort by time, so that turns of the same moment share pages of the database file."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
 
@@ -140,7 +112,7 @@ class Turn:
 
     def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
         self.session_id = plan.session_id
-        self.id = plan.id or _new_id()
+        self.id = plan.id or new_turn_id()
         self.number = plan.number
         self.last_forgetting = plan.last_forgetting
         self.scanner = journal.scanner
@@ -148,8 +120,8 @@ class Turn:
         self.text = self.scanner.clean(plan.text)
         self.can_ask = plan.can_ask
         self.limits = limits
-        self.resumed = bool(plan.id)
         self.replay = plan.replay
+        self.resumed = self.replay is not NOTHING_DONE
         self.mine = plan.mine
         self.said_at = plan.said_at
         #: The person's message before this one, as far as the root agent is shown it.
@@ -175,6 +147,8 @@ class Turn:
         self.open: dict[str, ToolCalled] = open_calls(self.replay.acts)
         #: Set when the storage failed. Then nothing more is written, and the turn can be resumed later.
         self.error: StorageError | None = None
+        #: Set when the process is about to end: nothing new is begun, so that the turn can be cut off.
+        self.held = False
         self._started = time.monotonic()
         self._model_calls = self.replay.model_calls
         self._seq = self.replay.last_seq
@@ -247,6 +221,11 @@ class Turn:
         self.unread.append(event)
         self._wake()
         return event
+
+    async def safe_point(self) -> None:
+        """Before an effect and before a model call. A turn that is held waits here until it is cut off."""
+        if self.held:
+            await asyncio.get_running_loop().create_future()
 
     async def settle(self) -> None:
         """Wait until the recorded events are written: before an effect, and before a paid model call."""

@@ -14,6 +14,7 @@ _DELETE = (
     f"DELETE FROM searchable_turns WHERE turn_id IN {_TURNS}",  # noqa: S608
     f"DELETE FROM approvals WHERE turn_id IN {_TURNS}",  # noqa: S608
     "DELETE FROM grants WHERE session_id = ? AND session_id <> ''",
+    "DELETE FROM accepted_messages WHERE session_id = ?",
     "DELETE FROM passed_over WHERE session_id = ?",
     "DELETE FROM observed WHERE session_id = ?",
     f"DELETE FROM forgotten_turns WHERE turn_id IN {_TURNS}",  # noqa: S608

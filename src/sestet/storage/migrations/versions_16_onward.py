@@ -1,4 +1,4 @@
-"""Migrations from 16: changes of files, the journal with row ids, payments, states. Append new ones."""
+"""Migrations from 16: changes of files, row ids, payments, states, accepted messages. Append new ones."""
 
 # ruff: noqa: S608 - every part of every statement is written here
 
@@ -103,5 +103,20 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         'state IN (''running'', ''finished'') OR state IN (''failed'', ''paused'') OR state = ''cancelled''')
     WHERE type = 'table' AND name = 'turns';
     PRAGMA writable_schema = RESET;
+    """,
+    # 20: messages whose turns belong to no reader. The text goes once the turn has begun.
+    """
+    CREATE TABLE accepted_messages (
+        turn_id TEXT PRIMARY KEY,
+        session_id TEXT NOT NULL,
+        key TEXT NOT NULL,
+        text TEXT NOT NULL,
+        mine INTEGER NOT NULL,
+        can_ask INTEGER NOT NULL,
+        accepted_at REAL NOT NULL,
+        cancelled INTEGER NOT NULL,
+        UNIQUE (session_id, key)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';
     """,
 )

@@ -1,0 +1,183 @@
+"""Turns that belong to this process and not to a reader: accepted durably, run to their end, open to readers.
+
+A message is stored before it is acknowledged. Its turn runs although nobody reads it, and after a crash the
+next process that starts goes on with it. Every reader follows the session's feed from the place it has seen.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing, suppress
+from typing import Literal, TypeAlias
+
+from sestet.core.errors import BusyError, PersonError, StorageError
+from sestet.core.event import Event, TurnStarted
+from sestet.feeds import Feeds
+from sestet.runtime.runner import Runner
+from sestet.runtime.turn import new_turn_id, require_usable
+from sestet.storage.accepted_messages import AcceptedMessage, AcceptedMessages
+from sestet.storage.database import Database
+from sestet.storage.journal import Journal
+from sestet.storage.session_log import SessionLog
+
+_log = logging.getLogger(__name__)
+
+#: Messages of one session that may wait for the turns before them.
+_MOST_WAITING = 20
+_LONGEST_KEY = 200
+#: Seconds before a turn that the storage has cut off is tried again; doubled with each failure in a row.
+_FIRST_PAUSE = 1.0
+_LONGEST_PAUSE = 60.0
+
+TurnState: TypeAlias = Literal["queued", "running", "paused", "finished", "failed", "cancelled"]
+Cancelled: TypeAlias = Literal["cancelled", "ended", "elsewhere"]
+
+
+class TooManyWaitingError(PersonError):
+    """A session has so many messages waiting that it takes no more now."""
+
+
+class DetachedTurns:
+    """Runs the turns of messages that were accepted for others."""
+
+    def __init__(self, runner: Runner, journal: Journal, database: Database) -> None:
+        self.feeds = Feeds(SessionLog(database))
+        #: Called with every event of these turns, after it is written.
+        self.on_event: Callable[[Event], None] = lambda event: None
+        self._runner = runner
+        self._journal = journal
+        self._messages = AcceptedMessages(database)
+        #: By turn: its session, and the task that reads it or waits for its session.
+        self._tasks: dict[str, tuple[str, asyncio.Task[None]]] = {}
+        self._stopping = False
+
+    def accept(
+        self, session_id: str, text: str, key: str = "", *, mine: bool = True, can_ask: bool = True
+    ) -> AcceptedMessage:
+        """Store a message and start its turn; the same key again is the same message, and starts nothing."""
+        require_usable(self._journal, session_id, text)
+        if len(key) > _LONGEST_KEY:
+            raise PersonError(
+                f"the key of a message has {len(key)} characters, and the most is {_LONGEST_KEY}"
+            )
+        if self._stopping:
+            raise BusyError("the server is stopping; send the message again when it is back")
+        if self._count(session_id) >= _MOST_WAITING and not self._is_known(session_id, key):
+            raise TooManyWaitingError(
+                f"{_MOST_WAITING} messages already wait in the session '{session_id}'; wait for an answer"
+            )
+        turn_id = new_turn_id()
+        words = self._journal.scanner.clean(text)
+        message = self._messages.add(turn_id, session_id, key or turn_id, words, mine=mine, can_ask=can_ask)
+        if message.turn_id == turn_id:
+            self._begin(message)
+        return message
+
+    def _count(self, session_id: str) -> int:
+        return sum(session == session_id for session, _ in self._tasks.values())
+
+    def _is_known(self, session_id: str, key: str) -> bool:
+        return bool(key) and self._messages.find(session_id, key) is not None
+
+    def start(self) -> None:
+        """Go on with what an earlier process has accepted and not brought to an end."""
+        self._messages.clear_begun()
+        for turn in self._journal.open_turns():
+            if turn.state == "running" and self._messages.get(turn.id):
+                self.resume(turn.session_id, turn.id)
+        for message in self._messages.waiting():
+            self._begin(message)
+
+    def resume(self, session_id: str, turn_id: str) -> None:
+        """Go on with a turn that waited for a decision, or was cut off."""
+        self._run(session_id, turn_id, lambda: self._runner.resume_turn(turn_id))
+
+    def state(self, turn_id: str) -> TurnState | None:
+        """What a turn is doing; None: there is no such turn."""
+        if row := self._journal.turn(turn_id):
+            return row.state  # pyright: ignore[reportReturnType] - the schema has these words
+        message = self._messages.get(turn_id)
+        if message is None:
+            return None
+        return "cancelled" if message.cancelled else "queued"
+
+    async def cancel(self, turn_id: str) -> Cancelled:
+        """End a turn: one that waits in the queue, one that runs here, or one that waits for a decision."""
+        if self._messages.cancel(turn_id):
+            if turn_id in self._tasks:
+                self._tasks[turn_id][1].cancel()
+            return "cancelled"
+        row = self._journal.turn(turn_id)
+        if row is None or row.state not in ("running", "paused"):
+            return "ended"
+        if self._runner.running_turn(row.session_id) == turn_id:
+            return "cancelled" if self._runner.cancel_turn(row.session_id) else "ended"
+        if row.state == "paused":
+            await self._runner.abandon_turn(turn_id)
+            return "cancelled"
+        return "elsewhere"
+
+    async def stop(self, seconds: float) -> None:
+        """Accept no more, let calls that have begun end, at most so long, and cut the turns off.
+
+        The next process goes on with them.
+        """
+        self._stopping = True
+        tasks = list(self._tasks.items())
+        for turn_id, (session_id, task) in tasks:
+            # A turn that waits for its session has written nothing: it stays accepted.
+            if self._runner.running_turn(session_id) != turn_id:
+                task.cancel()
+        await self._runner.reach_safe_points(seconds)
+        self._runner.cut_off()
+        if tasks:
+            await asyncio.wait([task for _, (_, task) in tasks])
+        await self.feeds.close()
+
+    def _begin(self, message: AcceptedMessage) -> None:
+        session_id, turn_id = message.session_id, message.turn_id
+        self._run(
+            session_id,
+            turn_id,
+            lambda: self._runner.run_turn(
+                session_id, message.text, can_ask=message.can_ask, mine=message.mine, turn_id=turn_id
+            ),
+        )
+
+    def _run(self, session_id: str, turn_id: str, events: Callable[[], AsyncGenerator[Event]]) -> None:
+        if turn_id not in self._tasks:
+            task = asyncio.create_task(self._read(turn_id, events), name=f"turn {turn_id}")
+            self._tasks[turn_id] = (session_id, task)
+            task.add_done_callback(lambda task: self._tasks.pop(turn_id))
+
+    async def _read(self, turn_id: str, events: Callable[[], AsyncGenerator[Event]]) -> None:
+        """Read a turn to its end. What the storage cuts off is resumed, with longer and longer pauses."""
+        pause = _FIRST_PAUSE
+        while True:
+            begun = self._journal.turn(turn_id) is not None and pause > _FIRST_PAUSE
+            try:
+                await self._hand_on(turn_id, self._runner.resume_turn(turn_id) if begun else events())
+                return
+            except StorageError as error:
+                if self._stopping:
+                    return
+                _log.warning("turn %s was cut off: %s; will try again", turn_id, error)
+            except PersonError as error:
+                # It has ended in another way meanwhile, for example by a command.
+                _log.warning("turn %s: %s", turn_id, error)
+                return
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    async def _hand_on(self, turn_id: str, events: AsyncGenerator[Event]) -> None:
+        number = 0
+        async with aclosing(events) as stream:
+            async for event in stream:
+                if not number:
+                    row = self._journal.turn(turn_id)
+                    number = row.number if row else 0
+                if isinstance(event, TurnStarted):
+                    with suppress(BusyError):
+                        self._messages.began(turn_id)
+                self.feeds.add(number, event)
+                self.on_event(event)

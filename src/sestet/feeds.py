@@ -1,0 +1,147 @@
+"""The events of sessions as they happen, for any number of readers that come and go.
+
+A reader keeps nothing but its place. The feed of a session holds the latest events once for all readers; a
+reader that was away or is slow gets the older ones from the journal. So a slow reader costs no memory, and
+never slows a turn down.
+"""
+
+import asyncio
+from bisect import bisect_right
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import contextmanager
+from itertools import islice
+
+from sestet.core.errors import StorageError
+from sestet.core.event import Event
+from sestet.storage.session_log import Place, Placed, SessionLog
+
+#: Events of a session that are held in memory.
+_HELD = 512
+#: Events that a reader gets at once.
+_AT_ONCE = 256
+#: Seconds between two looks for events that another process has written.
+_LOOK_ABROAD = 0.5
+
+
+class Feed:
+    """The latest events of one session."""
+
+    def __init__(self, log: SessionLog, session_id: str) -> None:
+        self.session_id = session_id
+        self.readers = 0
+        #: The session was deleted.
+        self.ended = False
+        self._log = log
+        self._held: list[Placed] = []
+        #: The place of the last event that is not held, and before which none is.
+        self._start = log.last(session_id)
+        self._news: asyncio.Future[None] | None = None
+
+    @property
+    def last(self) -> Place:
+        return self._held[-1].place if self._held else self._start
+
+    def add(self, events: Sequence[Placed]) -> None:
+        """Hold events that are written. Those that the feed has already are left out."""
+        last = self.last
+        new = [each for each in events if each.place > last]
+        if not new:
+            return
+        self._held += new
+        if len(self._held) > 2 * _HELD:
+            self._start = self._held[-_HELD - 1].place
+            del self._held[:-_HELD]
+        self._wake()
+
+    def end(self) -> None:
+        """Let the readers go: the session was deleted."""
+        self.ended = True
+        self._wake()
+
+    def _wake(self) -> None:
+        news, self._news = self._news, None
+        if news is not None and not news.done():
+            news.set_result(None)
+
+    def look(self) -> None:
+        """Take over what another process has written."""
+        while found := self._log.after(self.session_id, self.last, _AT_ONCE):
+            self.add(found)
+
+    def _after(self, place: Place) -> list[Placed]:
+        if place < self._start:
+            return self._log.after(self.session_id, place, _AT_ONCE)
+        index = bisect_right(self._held, place, key=lambda each: each.place)
+        return list(islice(self._held, index, index + _AT_ONCE))
+
+    async def follow(self, after: Place) -> AsyncGenerator[list[Placed]]:
+        """The events after a place, some at a time; without end, unless the session is deleted."""
+        while not self.ended:
+            found = self._after(after)
+            if found:
+                after = found[-1].place
+                yield found
+            elif after >= self._start:
+                # The readers share one future: none of them changes it.
+                self._news = self._news or asyncio.get_running_loop().create_future()
+                await asyncio.shield(self._news)
+            else:
+                # Everything up to the held events was forgotten or folded since.
+                after = self._start
+
+
+class Feeds:
+    """The feeds of the sessions that somebody reads."""
+
+    def __init__(self, log: SessionLog) -> None:
+        self._log = log
+        self._feeds: dict[str, Feed] = {}
+        self._version = log.version()
+        self._looking: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def reading(self, session_id: str) -> Generator[Feed]:
+        """The feed of a session while it is read."""
+        feed = self._feeds.get(session_id)
+        if feed is None:
+            feed = self._feeds[session_id] = Feed(self._log, session_id)
+        feed.readers += 1
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_abroad())
+        try:
+            yield feed
+        finally:
+            feed.readers -= 1
+            if not feed.readers and self._feeds.get(session_id) is feed:
+                del self._feeds[session_id]
+
+    def add(self, turn: int, event: Event) -> None:
+        """Hand a written event of this process to the readers of its session. ``turn``: its number."""
+        feed = self._feeds.get(event.stamp.session_id)
+        if feed is not None:
+            feed.add((Placed(Place(turn, event.seq), event),))
+
+    def end(self, session_id: str) -> None:
+        """Let the readers of a deleted session go."""
+        if feed := self._feeds.pop(session_id, None):
+            feed.end()
+
+    async def _look_abroad(self) -> None:
+        while True:
+            await asyncio.sleep(_LOOK_ABROAD)
+            if not self._feeds:
+                continue
+            try:
+                version = self._log.version()
+                if version != self._version:
+                    self._version = version
+                    for feed in list(self._feeds.values()):
+                        feed.look()
+            except StorageError:
+                # The database is locked or damaged: the turns report that.
+                self._version = -1
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+            await asyncio.wait((self._looking,))
