@@ -61,11 +61,7 @@ from sestet.storage.locks import SessionLocks
 
 if TYPE_CHECKING:
     from sestet.background import Background
-    from sestet.detached import DetachedTurns
     from sestet.remote.load import LoadedPeers
-
-#: Seconds that calls of turns without a reader have to end when the assistant closes.
-_GRACE = 10.0
 
 
 class App:
@@ -99,12 +95,12 @@ class App:
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
         self.undo = undo_of(database, additions.settings_file)
-        self._database = database
+        self.database = database
         self._has_traces = Forgettings(database).has_traces()
         agents = (self.root, *self.root.sub_agents) if additions.model is None else ()
         self._policy = policy_of(settings, [agent.name for agent in agents])
         gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600)
-        self._runner = Runner(
+        self.runner = Runner(
             Steps(self.root, self._processes.started_with(self.models.of, self.root), gatekeeper),
             self.journal,
             History(self.journal, history_tokens(settings)),
@@ -131,7 +127,7 @@ class App:
         A call that needs an approval pauses the turn; with ``can_ask=False`` it is denied.
         With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
         """
-        return self._runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+        return self.runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
 
     async def ask(
         self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
@@ -142,21 +138,14 @@ class App:
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
-        return self._runner.resume_turn(turn_id, can_ask=can_ask)
+        return self.runner.resume_turn(turn_id, can_ask=can_ask)
 
     @cached_property
     def background(self) -> "Background":
         """Observing, reflecting and extracting, between turns."""
         from sestet.background import Background
 
-        return Background(self.settings, self._database, self._locks, self.models, self.embedding)
-
-    @cached_property
-    def detached(self) -> "DetachedTurns":
-        """Turns that go on without a reader."""
-        from sestet.detached import DetachedTurns
-
-        return DetachedTurns(self._runner, self.journal, self._database)
+        return Background(self.settings, self.database, self._locks, self.models, self.embedding)
 
     def _after_turn(self, session_id: str, stored: bool) -> None:
         self.background.after_turn(session_id, stored)
@@ -183,7 +172,7 @@ class App:
 
     async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
         """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
-        return await self._runner.abandon_turn(turn_id)
+        return await self.runner.abandon_turn(turn_id)
 
     def unfinished_turns(self) -> list[TurnRow]:
         """Turns that wait for a decision or were cut off; not those that still run, in any process."""
@@ -192,16 +181,14 @@ class App:
 
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session; False when none is running."""
-        return self._runner.cancel_turn(session_id)
+        return self.runner.running.cancel_turn(session_id)
 
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation of the running turn; the orchestrator goes on without it."""
-        return self._runner.cancel_delegation(session_id, delegation_id)
+        return self.runner.running.cancel_delegation(session_id, delegation_id)
 
     async def rest(self) -> None:
-        """Cut off turns without a reader, end commands and the browser, finish a step of background work."""
-        if "detached" in self.__dict__:
-            await self.detached.stop(_GRACE)
+        """End commands and the browser, and let the background work finish only its current step."""
         await self._processes.close()
         if "background" in self.__dict__:
             await self.background.close()
@@ -211,7 +198,7 @@ class App:
 
     def release(self) -> None:
         """Cut off the running turns and release their sessions."""
-        self._runner.cut_off()
+        self.runner.running.cut_off()
         self._locks.close()
 
 

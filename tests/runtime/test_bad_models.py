@@ -140,7 +140,7 @@ async def test_beside_a_model_that_never_waits_others_go_on_and_it_can_be_stoppe
 
     events = await other.say("hi", "s2")
     assert isinstance(events[-1], TurnFinished)
-    assert tireless.runner.cancel_turn("s1")
+    assert tireless.runner.running.cancel_turn("s1")
 
     assert isinstance((await endless)[-1], TurnCancelled)
 

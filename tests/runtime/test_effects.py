@@ -152,7 +152,7 @@ async def test_a_stopped_turn_tells_what_it_did_and_what_is_in_doubt(talk: Conve
     @tool(risk="safe", effect="local", reads=(), targets=("path",))
     async def fs_stop(path: str) -> str:
         """Stop the turn in the middle of an effect."""
-        person.runner.cancel_turn("s1")
+        person.runner.running.cancel_turn("s1")
         await asyncio.Event().wait()
         return path
 

@@ -39,11 +39,11 @@ async def test_one_delegation_is_stopped_and_the_turn_goes_on(talk: Conversation
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "delegation_started":
-            assert conversation.runner.cancel_delegation("s1", event.delegation_id)
+            assert conversation.runner.running.cancel_delegation("s1", event.delegation_id)
 
     assert results(events) == [("operator", "cancelled")]
     assert transcript(events)[-1] == ("orchestrator", "answers You stopped it.")
-    assert not conversation.runner.cancel_delegation("s1", "d1")
+    assert not conversation.runner.running.cancel_delegation("s1", "d1")
 
 
 @pytest.mark.parametrize(

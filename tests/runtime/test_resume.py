@@ -92,7 +92,7 @@ async def test_a_delegation_that_ended_with_its_turn_is_made_again(
     async for event in conversation.runner.run_turn("s1", "list"):
         stopped.append(event)
         if event.kind == "delegation_started":
-            conversation.runner.cancel_turn("s1")
+            conversation.runner.running.cancel_turn("s1")
     journal = Journal(database)
     *survived, _ = journal.events_of(stopped[0].stamp.turn_id)
     assert isinstance(survived[-1], DelegationFinished)

@@ -99,7 +99,7 @@ async def test_a_turn_whose_reader_is_cancelled_twice_ends_before_the_next_one_b
         seen, was_over = await stopped_after(rounds, conversation, session_id, lambda reader: reader.cancel())
         if seen:
             assert_ended_once(conversation, seen)
-        assert not conversation.runner.cancel_turn(session_id)
+        assert not conversation.runner.running.cancel_turn(session_id)
         assert conversation.journal.open_turns() == []
         if was_over:
             return
@@ -124,7 +124,7 @@ async def test_a_delegation_that_is_stopped_at_any_moment_does_not_stop_the_turn
 
         def stop(reader: object, runner: Runner = conversation.runner, session_id: str = session_id) -> None:
             for delegation_id in delegation_ids:
-                runner.cancel_delegation(session_id, delegation_id)
+                runner.running.cancel_delegation(session_id, delegation_id)
 
         seen, was_over = await stopped_after(rounds, conversation, session_id, stop)
         assert transcript(seen)[-1] == ("orchestrator", "answers both")
@@ -153,7 +153,7 @@ async def test_a_tool_that_does_not_stop_is_the_last_thing_that_happens(
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "tool_called":
-            assert conversation.runner.cancel_turn("s1")
+            assert conversation.runner.running.cancel_turn("s1")
 
     await conversation.model.close()
     assert ("operator" if multi_agent else "assistant", "fs_stubborn is ok") in transcript(events)
@@ -168,7 +168,7 @@ async def test_a_delegation_whose_tool_does_not_stop_is_cancelled(talk: Conversa
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "tool_called":
-            assert conversation.runner.cancel_delegation("s1", "d1")
+            assert conversation.runner.running.cancel_delegation("s1", "d1")
 
     (result,) = (event for event in events if isinstance(event, DelegationFinished))
     assert result.outcome == "cancelled"
@@ -193,7 +193,7 @@ async def test_a_delegation_whose_model_does_not_stop_leaves_the_turn_running(ta
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "delegation_started":
-            assert conversation.runner.cancel_delegation("s1", "d1")
+            assert conversation.runner.running.cancel_delegation("s1", "d1")
 
     assert transcript(events)[-1] == ("orchestrator", "answers It did not stop.")
 
@@ -207,8 +207,8 @@ async def test_a_turn_that_is_stopped_together_with_its_delegation_ends_as_stopp
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "tool_called":
-            assert conversation.runner.cancel_delegation("s1", "d1")
-            assert conversation.runner.cancel_turn("s1")
+            assert conversation.runner.running.cancel_delegation("s1", "d1")
+            assert conversation.runner.running.cancel_turn("s1")
 
     await conversation.model.close()
     assert transcript(events)[-1] == ("user", "stops")

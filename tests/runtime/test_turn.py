@@ -185,10 +185,10 @@ async def test_cancelling_ends_the_turn_and_everything_that_works_for_it(talk: C
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "delegation_started":
-            assert conversation.runner.cancel_turn("s1")
+            assert conversation.runner.running.cancel_turn("s1")
 
     assert transcript(events)[-1] == ("user", "stops")
-    assert not conversation.runner.cancel_turn("s1")
+    assert not conversation.runner.running.cancel_turn("s1")
 
 
 async def test_a_reader_that_goes_away_stops_the_turn(talk: Conversation) -> None:
@@ -249,7 +249,7 @@ async def test_a_turn_cancelled_before_its_first_step_ends_for_its_reader(talk: 
 
     reader = asyncio.create_task(read())
     for _ in range(100):
-        if conversation.runner.cancel_turn("s1"):
+        if conversation.runner.running.cancel_turn("s1"):
             break
         await asyncio.sleep(0)
 
@@ -263,7 +263,7 @@ async def test_a_cancelled_turn_has_a_result_for_each_of_its_delegations(talk: C
     async for event in conversation.runner.run_turn("s1", "go"):
         events.append(event)
         if event.kind == "delegation_started":
-            conversation.runner.cancel_turn("s1")
+            conversation.runner.running.cancel_turn("s1")
 
     finished = [event.kind for event in events].count("delegation_finished")
     assert finished == [event.kind for event in events].count("delegation_started") > 0

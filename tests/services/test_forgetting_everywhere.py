@@ -22,6 +22,7 @@ from sestet.core.model import Usage
 from sestet.core.preview import Changes, DiffLine
 from sestet.core.tool import Effect
 from sestet.services.forgetting import Forgetting
+from sestet.storage.accepted_messages import AcceptedMessages
 from sestet.storage.approvals import ApprovalStore, Basis
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore, StoredChunk
@@ -98,6 +99,7 @@ def fill(database: Database) -> None:
     ask(database)
     change_files(database)
     pay(database)
+    AcceptedMessages(database).add("later", "s1", "key", f"And {FACT}", mine=True, can_ask=True)
     chunk = StoredChunk(f"About {FACT}", f"Somebody wrote that {FACT}", "/notes.txt")
     DocumentStore(database).replace("/notes.txt", "text", 1, "d", [chunk])
     ObservationProgress(database, Journal(database)).log("observe", "rules", 0, Usage(), f"no {FACT}")

@@ -5,7 +5,6 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncGenerator, Callable
 from datetime import datetime
 
@@ -27,6 +26,7 @@ from sestet.runtime.fast_route import FastRoute, routed_call
 from sestet.runtime.history import Conversation, History
 from sestet.runtime.limits import Limits
 from sestet.runtime.replay import replay
+from sestet.runtime.running import RunningTurns
 from sestet.runtime.steps import Steps
 from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable, stop
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
@@ -35,9 +35,6 @@ from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
 _log = logging.getLogger("sestet.runtime")
-
-#: Seconds between two looks at turns that are about to be cut off.
-_LOOK_AGAIN = 0.02
 
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
@@ -76,7 +73,7 @@ class Runner:
         self._locks = locks
         self._limits = limits
         self._hooks = hooks
-        self._running: dict[str, tuple[Turn, asyncio.Task[None]]] = {}
+        self.running = RunningTurns()
 
     def run_turn(
         self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True, turn_id: str = ""
@@ -122,7 +119,7 @@ class Runner:
             turn.record(TurnResumed(stamp) if turn.resumed else started)
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
-            self._running[turn.session_id] = (turn, task)
+            self.running.add(turn, task)
             try:
                 while await turn.has_news():
                     while turn.unread:
@@ -135,7 +132,7 @@ class Runner:
                     if not task.done():
                         await stop(task)
                 finally:
-                    del self._running[turn.session_id]
+                    self.running.remove(turn)
                     await turn.finish_writing()
                     self._history.add(turn)
                     self._hooks.after_turn(turn.session_id, may_have_stored(turn))
@@ -160,44 +157,6 @@ class Runner:
         state = self._journal.turn_state(turn_id)
         if state not in ("running", "paused"):
             raise PersonError(f"the turn '{turn_id}' has already {state}")
-
-    def cancel_turn(self, session_id: str) -> bool:
-        """Stop the running turn of a session, with all of its delegations."""
-        return session_id in self._running and self._running[session_id][1].cancel()
-
-    def running_turn(self, session_id: str) -> str | None:
-        """The id of the turn that this process runs in a session."""
-        turn, _ = self._running.get(session_id, (None, None))
-        return turn.id if turn else None
-
-    async def reach_safe_points(self, seconds: float) -> None:
-        """Let no turn begin anything new, and wait at most so long for the calls that they have begun."""
-        give_up = time.monotonic() + seconds
-        turns = [turn for turn, _ in self._running.values()]
-        for turn in turns:
-            turn.held = True
-        # The calls end in many places, and this happens once in the life of a process.
-        while any(turn.open for turn in turns) and time.monotonic() < give_up:  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_AGAIN)
-
-    def cut_off(self) -> None:
-        """Stop reading every running turn: its reader gets an error, and the turn can be resumed later."""
-        error = StorageError("the assistant was closed before the turn ended; it can be resumed")
-        for turn, task in self._running.values():
-            if not task.done():
-                turn.on_failed(error)
-
-    def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
-        """Stop one delegation; its result is ``cancelled``, and the turn goes on."""
-        turn, _ = self._running.get(session_id, (None, None))
-        task = turn.delegations.get(delegation_id) if turn else None
-        if turn is None or task is None:
-            return False
-        if delegation_id in turn.stopped:
-            # The task may be that of the whole turn, which a second cancellation would stop.
-            return True
-        turn.stopped.add(delegation_id)
-        return task.cancel()
 
     async def _conduct(self, turn: Turn, past: Conversation) -> None:
         """The work of one turn, to exactly one of its ends."""

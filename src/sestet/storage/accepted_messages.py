@@ -25,7 +25,7 @@ class AcceptedMessage(Record):
     cancelled: bool
 
 
-_COLUMNS = "turn_id, session_id, key, text, mine, can_ask, accepted_at, cancelled"
+_COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled"
 _SELECT = f"SELECT {_COLUMNS} FROM accepted_messages"  # noqa: S608 - the columns above
 #: A turn may have begun and its process have died before it could clear the text.
 _HAS_NOT_BEGUN = "text <> '' AND turn_id NOT IN (SELECT id FROM turns)"
@@ -53,7 +53,7 @@ class AcceptedMessages:
         return _message(row) if row else None
 
     def find(self, session_id: str, key: str) -> AcceptedMessage | None:
-        rows = self._database.execute(f"{_SELECT} WHERE session_id = ? AND key = ?", (session_id, key))
+        rows = self._database.execute(f"{_SELECT} WHERE session_id = ? AND client_key = ?", (session_id, key))
         return _message(rows[0]) if rows else None
 
     def waiting(self) -> list[AcceptedMessage]:

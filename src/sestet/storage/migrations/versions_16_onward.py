@@ -109,13 +109,13 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     CREATE TABLE accepted_messages (
         turn_id TEXT PRIMARY KEY,
         session_id TEXT NOT NULL,
-        key TEXT NOT NULL,
+        client_key TEXT NOT NULL,
         text TEXT NOT NULL,
         mine INTEGER NOT NULL,
         can_ask INTEGER NOT NULL,
         accepted_at REAL NOT NULL,
         cancelled INTEGER NOT NULL,
-        UNIQUE (session_id, key)
+        UNIQUE (session_id, client_key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';
     """,

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -19,7 +20,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.model import Model, ModelItem, ModelRequest
-from sestet.detached import TooManyWaitingError
+from sestet.detached.turns import DetachedTurns, TooManyWaitingError, detached_turns
 from sestet.storage.session_log import START, Place, Placed, read_place
 
 
@@ -33,21 +34,27 @@ class HangingModel(sestet.ScriptedModel):
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         self.asked.set()
         await asyncio.Event().wait()
-        yield ""
+        async for item in super().stream(request):
+            yield item
+
+
+class Host(NamedTuple):
+    app: sestet.App
+    turns: DetachedTurns
 
 
 @asynccontextmanager
-async def opened(home: Path, *replies: object, model: Model | None = None) -> AsyncGenerator[sestet.App]:
+async def opened(home: Path, *replies: object, model: Model | None = None) -> AsyncGenerator[Host]:
     model = model or sestet.ScriptedModel(list(replies))  # pyright: ignore[reportArgumentType] - texts, calls
     settings = {"embedding": {"provider": "none"}, "observationalMemory": {"enabled": False}}
-    async with sestet.open(settings, model=model, home=home) as app:
-        yield app
+    async with sestet.open(settings, model=model, home=home) as app, detached_turns(app) as turns:
+        yield Host(app, turns)
 
 
-async def follow(app: sestet.App, session_id: str, after: Place = START, turns: int = 1) -> list[Placed]:
+async def follow(host: Host, session_id: str, after: Place = START, turns: int = 1) -> list[Placed]:
     """The events after a place until so many turns have ended."""
     seen: list[Placed] = []
-    with app.detached.feeds.reading(session_id) as feed:
+    with host.turns.feeds.reading(session_id) as feed:
         async for found in feed.follow(after):
             seen += found
             if sum(isinstance(each.event, END_OF_TURN) for each in seen) >= turns:
@@ -60,32 +67,32 @@ def kinds(events: list[Placed]) -> list[str]:
 
 
 async def test_an_accepted_message_is_answered_without_a_reader(tmp_path: Path) -> None:
-    async with opened(tmp_path, "Hello!") as app:
-        message = app.detached.accept("s1", "hi")
-        await follow(app, "s1")
-        assert app.detached.state(message.turn_id) == "finished"
+    async with opened(tmp_path, "Hello!") as host:
+        message = host.turns.accept("s1", "hi")
+        await follow(host, "s1")
+        assert host.turns.state(message.turn_id) == "finished"
 
-        (row,) = app.journal.sessions()
+        (row,) = host.app.journal.sessions()
         assert row.turns == 1
 
 
 async def test_a_repeated_key_is_one_turn(tmp_path: Path) -> None:
-    async with opened(tmp_path, "Hello!") as app:
-        first = app.detached.accept("s1", "hi", "key-1")
-        again = app.detached.accept("s1", "hi", "key-1")
-        await follow(app, "s1")
-        later = app.detached.accept("s1", "hi", "key-1")
+    async with opened(tmp_path, "Hello!") as host:
+        first = host.turns.accept("s1", "hi", "key-1")
+        again = host.turns.accept("s1", "hi", "key-1")
+        await follow(host, "s1")
+        later = host.turns.accept("s1", "hi", "key-1")
 
         assert first.turn_id == again.turn_id == later.turn_id
-        assert app.journal.sessions()[0].turns == 1
+        assert host.app.journal.sessions()[0].turns == 1
 
 
 async def test_messages_of_a_session_are_answered_in_their_order(tmp_path: Path) -> None:
-    async with opened(tmp_path, "one", "two", "three") as app:
+    async with opened(tmp_path, "one", "two", "three") as host:
         for word in ("a", "b", "c"):
-            app.detached.accept("s1", word)
+            host.turns.accept("s1", word)
 
-        seen = await follow(app, "s1", turns=3)
+        seen = await follow(host, "s1", turns=3)
 
     started = [each.event.text for each in seen if isinstance(each.event, TurnStarted)]
     finished = [each.event.text for each in seen if isinstance(each.event, TurnFinished)]
@@ -93,84 +100,84 @@ async def test_messages_of_a_session_are_answered_in_their_order(tmp_path: Path)
 
 
 async def test_a_reader_continues_from_any_place_without_loss_or_repetition(tmp_path: Path) -> None:
-    async with opened(tmp_path, "one", "two") as app:
-        app.detached.accept("s1", "a")
-        app.detached.accept("s1", "b")
+    async with opened(tmp_path, "one", "two") as host:
+        host.turns.accept("s1", "a")
+        host.turns.accept("s1", "b")
         # Pieces of a text are gone from the journal once the text is whole.
-        seen = [each for each in await follow(app, "s1", turns=2) if not isinstance(each.event, PIECES)]
+        seen = [each for each in await follow(host, "s1", turns=2) if not isinstance(each.event, PIECES)]
         whole = [each.place for each in seen]
         first_end = next(each.place for each in seen if isinstance(each.event, END_OF_TURN))
 
         for place in whole[:-1]:
             ends = 2 if place.turn == 1 and Place(1, place.seq) < first_end else 1
-            rest = [each.place for each in await follow(app, "s1", place, ends)]
+            rest = [each.place for each in await follow(host, "s1", place, ends)]
             assert rest == [each for each in whole if each > place]
 
     assert whole == sorted(set(whole))
 
 
 async def test_many_readers_see_the_same_events(tmp_path: Path) -> None:
-    async with opened(tmp_path, "Hello!") as app:
-        readers = [asyncio.create_task(follow(app, "s1")) for _ in range(20)]
+    async with opened(tmp_path, "Hello!") as host:
+        readers = [asyncio.create_task(follow(host, "s1")) for _ in range(20)]
         await asyncio.sleep(0)
-        app.detached.accept("s1", "hi")
+        host.turns.accept("s1", "hi")
         seen = await asyncio.gather(*readers)
 
     assert len({tuple(each.place for each in events) for events in seen}) == 1
 
 
 async def test_a_reader_that_leaves_does_not_stop_the_turn(tmp_path: Path) -> None:
-    async with opened(tmp_path, "Hello!") as app:
-        message = app.detached.accept("s1", "hi")
-        reader = asyncio.create_task(follow(app, "s1"))
+    async with opened(tmp_path, "Hello!") as host:
+        message = host.turns.accept("s1", "hi")
+        reader = asyncio.create_task(follow(host, "s1"))
         await asyncio.sleep(0)
         reader.cancel()
         await asyncio.wait((reader,))
 
-        await follow(app, "s1")
-        assert app.detached.state(message.turn_id) == "finished"
+        await follow(host, "s1")
+        assert host.turns.state(message.turn_id) == "finished"
 
 
 async def test_a_running_turn_is_cancelled_by_its_id(tmp_path: Path) -> None:
     model = HangingModel()
-    async with opened(tmp_path, model=model) as app:
-        message = app.detached.accept("s1", "hi")
+    async with opened(tmp_path, model=model) as host:
+        message = host.turns.accept("s1", "hi")
         await model.asked.wait()
 
-        assert await app.detached.cancel(message.turn_id) == "cancelled"
-        seen = await follow(app, "s1")
+        assert await host.turns.cancel(message.turn_id) == "cancelled"
+        seen = await follow(host, "s1")
 
         assert isinstance(seen[-1].event, TurnCancelled)
-        assert await app.detached.cancel(message.turn_id) == "ended"
+        assert await host.turns.cancel(message.turn_id) == "ended"
 
 
 async def test_a_waiting_message_is_cancelled_before_its_turn_begins(tmp_path: Path) -> None:
     model = HangingModel()
-    async with opened(tmp_path, model=model) as app:
-        running = app.detached.accept("s1", "first")
-        waiting = app.detached.accept("s1", "second")
+    async with opened(tmp_path, model=model) as host:
+        running = host.turns.accept("s1", "first")
+        waiting = host.turns.accept("s1", "second")
         await model.asked.wait()
 
-        assert app.detached.state(waiting.turn_id) == "queued"
-        assert await app.detached.cancel(waiting.turn_id) == "cancelled"
-        assert app.detached.state(waiting.turn_id) == "cancelled"
-        await app.detached.cancel(running.turn_id)
-        await follow(app, "s1")
-        assert app.journal.sessions()[0].turns == 1
+        assert host.turns.state(waiting.turn_id) == "queued"
+        assert await host.turns.cancel(waiting.turn_id) == "cancelled"
+        assert host.turns.state(waiting.turn_id) == "cancelled"
+        await host.turns.cancel(running.turn_id)
+        await follow(host, "s1")
+        assert host.app.journal.sessions()[0].turns == 1
 
 
 async def test_a_closed_assistant_leaves_its_turns_to_the_next_one(tmp_path: Path) -> None:
     model = HangingModel()
-    async with opened(tmp_path, model=model) as app:
-        running = app.detached.accept("s1", "first")
-        waiting = app.detached.accept("s1", "second")
+    async with opened(tmp_path, model=model) as host:
+        running = host.turns.accept("s1", "first")
+        waiting = host.turns.accept("s1", "second")
         await model.asked.wait()
 
-    async with opened(tmp_path, "one", "two") as app:
-        assert app.detached.state(running.turn_id) == "running"
-        assert app.detached.state(waiting.turn_id) == "queued"
-        app.detached.start()
-        seen = await follow(app, "s1", turns=2)
+    async with opened(tmp_path, "one", "two") as host:
+        assert host.turns.state(running.turn_id) == "running"
+        assert host.turns.state(waiting.turn_id) == "queued"
+        host.turns.start()
+        seen = await follow(host, "s1", turns=2)
 
     assert [each.event.text for each in seen if isinstance(each.event, TurnFinished)] == ["one", "two"]
     assert sum(isinstance(each.event, TurnResumed) for each in seen) == 1
@@ -180,10 +187,10 @@ async def test_a_closed_assistant_leaves_its_turns_to_the_next_one(tmp_path: Pat
 
 async def test_a_turn_of_the_terminal_that_was_cut_off_is_left_to_the_person(tmp_path: Path) -> None:
     model = HangingModel()
-    async with opened(tmp_path, model=model) as app:
+    async with opened(tmp_path, model=model) as host:
 
         async def read() -> list[Event]:
-            return [event async for event in app.run_turn("s1", "hi")]
+            return [event async for event in host.app.run_turn("s1", "hi")]
 
         reader = asyncio.create_task(read())
         await model.asked.wait()
@@ -191,45 +198,45 @@ async def test_a_turn_of_the_terminal_that_was_cut_off_is_left_to_the_person(tmp
     await asyncio.wait((reader,))
     assert reader.exception() is not None
 
-    async with opened(tmp_path) as app:
-        app.detached.start()
+    async with opened(tmp_path) as host:
+        host.turns.start()
         await asyncio.sleep(0)
-        (turn,) = app.unfinished_turns()
+        (turn,) = host.app.unfinished_turns()
         assert turn.state == "running"
 
 
 async def test_the_text_of_a_message_is_kept_only_until_its_turn_has_begun(tmp_path: Path) -> None:
-    async with opened(tmp_path, "Hello!") as app:
-        app.detached.accept("s1", "my words", "key")
-        await follow(app, "s1")
-        rows = app._database.execute("SELECT text FROM accepted_messages")  # pyright: ignore[reportPrivateUsage]
+    async with opened(tmp_path, "Hello!") as host:
+        host.turns.accept("s1", "my words", "key")
+        await follow(host, "s1")
+        rows = host.app.database.execute("SELECT text FROM accepted_messages")
         assert rows == [("",)]
 
 
 async def test_a_full_session_takes_no_more_messages(tmp_path: Path) -> None:
-    async with opened(tmp_path, model=HangingModel()) as app:
+    async with opened(tmp_path, model=HangingModel()) as host:
         for number in range(20):
-            app.detached.accept("s1", "hi", f"key {number}")
+            host.turns.accept("s1", "hi", f"key {number}")
 
         with pytest.raises(TooManyWaitingError, match="20 messages already wait"):
-            app.detached.accept("s1", "hi")
+            host.turns.accept("s1", "hi")
         # A message that was accepted before is still acknowledged.
-        app.detached.accept("s1", "hi", "key 3")
-        app.detached.accept("s2", "hi")
+        host.turns.accept("s1", "hi", "key 3")
+        host.turns.accept("s2", "hi")
 
 
 async def test_bad_messages_are_refused_at_once(tmp_path: Path) -> None:
-    async with opened(tmp_path) as app:
+    async with opened(tmp_path) as host:
         for session_id, text, key in (("s1", " ", ""), ("-x", "hi", ""), ("s1", "hi", "k" * 201)):
             with pytest.raises(PersonError):
-                app.detached.accept(session_id, text, key)
+                host.turns.accept(session_id, text, key)
 
 
 async def test_events_of_another_assistant_on_the_same_file_arrive_too(tmp_path: Path) -> None:
-    async with opened(tmp_path) as app, opened(tmp_path, "Hello!") as other:
-        reader = asyncio.create_task(follow(app, "s1"))
+    async with opened(tmp_path) as host, opened(tmp_path, "Hello!") as other:
+        reader = asyncio.create_task(follow(host, "s1"))
         await asyncio.sleep(0)
-        own = [event async for event in other.run_turn("s1", "hi")]
+        own = [event async for event in other.app.run_turn("s1", "hi")]
         seen = await asyncio.wait_for(reader, 30)
 
     facts = [event.kind for event in own if event.kind != "text_streamed"]
@@ -237,12 +244,12 @@ async def test_events_of_another_assistant_on_the_same_file_arrive_too(tmp_path:
 
 
 async def test_a_reader_that_is_far_behind_reads_the_journal(tmp_path: Path) -> None:
-    async with opened(tmp_path, *(f"answer {number}" for number in range(300))) as app:
-        with app.detached.feeds.reading("s1"):
+    async with opened(tmp_path, *(f"answer {number}" for number in range(300))) as host:
+        with host.turns.feeds.reading("s1"):
             for number in range(300):
-                app.detached.accept("s1", f"message {number}")
-                await follow(app, "s1", Place(number, 10**6))
-            seen = await follow(app, "s1", turns=300)
+                host.turns.accept("s1", f"message {number}")
+                await follow(host, "s1", Place(number, 10**6))
+            seen = await follow(host, "s1", turns=300)
 
     assert [each.place for each in seen] == sorted({each.place for each in seen})
     assert {each.place.turn for each in seen} == set(range(1, 301))

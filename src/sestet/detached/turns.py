@@ -7,12 +7,13 @@ next process that starts goes on with it. Every reader follows the session's fee
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal, TypeAlias
 
+from sestet.app import App
 from sestet.core.errors import BusyError, PersonError, StorageError
 from sestet.core.event import Event, TurnStarted
-from sestet.feeds import Feeds
+from sestet.detached.feeds import Feeds
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import new_turn_id, require_usable
 from sestet.storage.accepted_messages import AcceptedMessage, AcceptedMessages
@@ -28,6 +29,8 @@ _LONGEST_KEY = 200
 #: Seconds before a turn that the storage has cut off is tried again; doubled with each failure in a row.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
+#: Seconds that calls have to end when the process stops.
+GRACE = 10.0
 
 TurnState: TypeAlias = Literal["queued", "running", "paused", "finished", "failed", "cancelled"]
 Cancelled: TypeAlias = Literal["cancelled", "ended", "elsewhere"]
@@ -37,10 +40,24 @@ class TooManyWaitingError(PersonError):
     """A session has so many messages waiting that it takes no more now."""
 
 
+@asynccontextmanager
+async def detached_turns(app: App, grace: float = GRACE) -> AsyncGenerator["DetachedTurns"]:
+    """The detached turns of an assistant; ``start`` goes on with those of an earlier process.
+
+    At the end, calls that have begun get so many seconds, and the turns are left to the next process.
+    """
+    turns = DetachedTurns(app.runner, app.journal, app.database)
+    try:
+        yield turns
+    finally:
+        await turns.stop(grace)
+
+
 class DetachedTurns:
     """Runs the turns of messages that were accepted for others."""
 
     def __init__(self, runner: Runner, journal: Journal, database: Database) -> None:
+        """Use ``detached_turns``, which also ends them."""
         self.feeds = Feeds(SessionLog(database))
         #: Called with every event of these turns, after it is written.
         self.on_event: Callable[[Event], None] = lambda event: None
@@ -110,8 +127,8 @@ class DetachedTurns:
         row = self._journal.turn(turn_id)
         if row is None or row.state not in ("running", "paused"):
             return "ended"
-        if self._runner.running_turn(row.session_id) == turn_id:
-            return "cancelled" if self._runner.cancel_turn(row.session_id) else "ended"
+        if self._runner.running.turn_of(row.session_id) == turn_id:
+            return "cancelled" if self._runner.running.cancel_turn(row.session_id) else "ended"
         if row.state == "paused":
             await self._runner.abandon_turn(turn_id)
             return "cancelled"
@@ -126,10 +143,10 @@ class DetachedTurns:
         tasks = list(self._tasks.items())
         for turn_id, (session_id, task) in tasks:
             # A turn that waits for its session has written nothing: it stays accepted.
-            if self._runner.running_turn(session_id) != turn_id:
+            if self._runner.running.turn_of(session_id) != turn_id:
                 task.cancel()
-        await self._runner.reach_safe_points(seconds)
-        self._runner.cut_off()
+        await self._runner.running.reach_safe_points(seconds)
+        self._runner.running.cut_off()
         if tasks:
             await asyncio.wait([task for _, (_, task) in tasks])
         await self.feeds.close()

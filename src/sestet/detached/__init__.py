@@ -1,0 +1,1 @@
+"""Turns that go on without a reader, and the feeds that readers follow."""

@@ -1,0 +1,68 @@
+"""The turns that this process runs now, and the ways to stop them."""
+
+import asyncio
+import time
+from typing import NamedTuple
+
+from sestet.core.errors import StorageError
+from sestet.runtime.turn import Turn
+
+#: Seconds between two looks at turns that are about to be cut off.
+_LOOK_AGAIN = 0.02
+
+
+class _Running(NamedTuple):
+    turn: Turn
+    task: asyncio.Task[None]
+
+
+class RunningTurns:
+    """At most one turn of each session."""
+
+    def __init__(self) -> None:
+        self._by_session: dict[str, _Running] = {}
+
+    def add(self, turn: Turn, task: asyncio.Task[None]) -> None:
+        self._by_session[turn.session_id] = _Running(turn, task)
+
+    def remove(self, turn: Turn) -> None:
+        del self._by_session[turn.session_id]
+
+    def turn_of(self, session_id: str) -> str | None:
+        """The id of the turn that runs in a session."""
+        running = self._by_session.get(session_id)
+        return running.turn.id if running else None
+
+    def cancel_turn(self, session_id: str) -> bool:
+        """Stop the running turn of a session, with all of its delegations."""
+        running = self._by_session.get(session_id)
+        return running is not None and running.task.cancel()
+
+    def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
+        """Stop one delegation; its result is ``cancelled``, and the turn goes on."""
+        running = self._by_session.get(session_id)
+        task = running.turn.delegations.get(delegation_id) if running else None
+        if running is None or task is None:
+            return False
+        if delegation_id in running.turn.stopped:
+            # The task may be that of the whole turn, which a second cancellation would stop.
+            return True
+        running.turn.stopped.add(delegation_id)
+        return task.cancel()
+
+    async def reach_safe_points(self, seconds: float) -> None:
+        """Let no turn begin anything new, and wait at most so long for the calls that they have begun."""
+        give_up = time.monotonic() + seconds
+        turns = [running.turn for running in self._by_session.values()]
+        for turn in turns:
+            turn.held = True
+        # The calls end in many places, and this happens once in the life of a process.
+        while any(turn.open for turn in turns) and time.monotonic() < give_up:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_AGAIN)
+
+    def cut_off(self) -> None:
+        """Stop reading every running turn: its reader gets an error, and the turn can be resumed later."""
+        error = StorageError("the assistant was closed before the turn ended; it can be resumed")
+        for running in self._by_session.values():
+            if not running.task.done():
+                running.turn.on_failed(error)
