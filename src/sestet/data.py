@@ -15,6 +15,7 @@ from sestet.services.memory.catalog import MemoryCatalog
 from sestet.services.memory.import_export import Imported, import_lines
 from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import Exchange, search_sessions
+from sestet.services.tokens import Tokens
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore, TripleRow
 from sestet.storage.journal import Journal, SessionRow
@@ -54,6 +55,10 @@ class Data:
     @cached_property
     def costs(self) -> Costs:
         return Costs(SpendingStore(self._database), self.journal)
+
+    @cached_property
+    def tokens(self) -> Tokens:
+        return Tokens(self._database)
 
     @cached_property
     def undo(self) -> Undo:

@@ -26,6 +26,7 @@ class Entry(NamedTuple):
 COMMANDS = {
     "chat": Entry("chat", "Talk with the assistant."),
     "ask": Entry("ask", "Ask one thing."),
+    "serve": Entry("serve", "Serve the assistant to pages and programs, over HTTP."),
     "setup": Entry(
         "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
     ),
@@ -57,6 +58,7 @@ COMMANDS = {
     "models": Entry(
         "models", "Fetch and choose models that run on this machine, without a key and without a server."
     ),
+    "tokens": Entry("tokens", "List, make and revoke the tokens of the server's clients."),
     "backup": Entry("backup", "Copy everything that Sestet has stored into one file, also while it runs."),
     "restore": Entry(
         "restore", "Put a backup in the place of everything that Sestet has stored, also while it runs."

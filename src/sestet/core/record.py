@@ -5,13 +5,16 @@ The rest of Sestet imports from here what it needs of msgspec.
 
 from typing import dataclass_transform
 
-from msgspec import Struct, ValidationError, convert, field
+from msgspec import DecodeError, Struct, ValidationError, convert, field
 from msgspec import to_builtins as as_builtins
 from msgspec.json import Encoder
+from msgspec.json import decode as from_json
+from msgspec.json import schema_components as json_schemas
 from msgspec.structs import asdict as as_dict
 from msgspec.structs import fields, force_setattr, replace
 
 __all__ = [
+    "DecodeError",
     "Record",
     "ValidationError",
     "as_builtins",
@@ -20,6 +23,8 @@ __all__ = [
     "field",
     "fields",
     "force_setattr",
+    "from_json",
+    "json_schemas",
     "replace",
     "to_json",
 ]

@@ -29,7 +29,7 @@ class Feed:
     def __init__(self, log: SessionLog, session_id: str) -> None:
         self.session_id = session_id
         self.readers = 0
-        #: The session was deleted.
+        #: The session was deleted, or the process stops.
         self.ended = False
         self._log = log
         self._held: list[Placed] = []
@@ -54,7 +54,7 @@ class Feed:
         self._wake()
 
     def end(self) -> None:
-        """Let the readers go: the session was deleted."""
+        """Let the readers go."""
         self.ended = True
         self._wake()
 
@@ -74,20 +74,27 @@ class Feed:
         index = bisect_right(self._held, place, key=lambda each: each.place)
         return list(islice(self._held, index, index + _AT_ONCE))
 
-    async def follow(self, after: Place) -> AsyncGenerator[list[Placed]]:
-        """The events after a place, some at a time; without end, unless the session is deleted."""
+    async def follow(self, after: Place, quiet: float | None = None) -> AsyncGenerator[list[Placed]]:
+        """The events after a place, some at a time; without end, unless the session is deleted.
+
+        ``quiet``: give an empty list after so many seconds without an event.
+        """
         while not self.ended:
             found = self._after(after)
             if found:
                 after = found[-1].place
                 yield found
-            elif after >= self._start:
-                # The readers share one future: none of them changes it.
-                self._news = self._news or asyncio.get_running_loop().create_future()
-                await asyncio.shield(self._news)
-            else:
-                # Everything up to the held events was forgotten or folded since.
+            elif after < self._start:
+                # Everything up to the held events was folded or forgotten since.
                 after = self._start
+            elif not await self._has_news(quiet):
+                yield []
+
+    async def _has_news(self, seconds: float | None) -> bool:
+        # All readers wait for one future, and none of them cancels it.
+        self._news = self._news or asyncio.get_running_loop().create_future()
+        done, _ = await asyncio.wait((self._news,), timeout=seconds)
+        return bool(done)
 
 
 class Feeds:
@@ -114,6 +121,11 @@ class Feeds:
             feed.readers -= 1
             if not feed.readers and self._feeds.get(session_id) is feed:
                 del self._feeds[session_id]
+
+    def last(self, session_id: str) -> Place:
+        """The place of the latest event of a session."""
+        feed = self._feeds.get(session_id)
+        return feed.last if feed else self._log.last(session_id)
 
     def add(self, turn: int, event: Event) -> None:
         """Hand a written event of this process to the readers of its session. ``turn``: its number."""
@@ -142,6 +154,9 @@ class Feeds:
                 self._version = -1
 
     async def close(self) -> None:
+        """Let every reader go."""
+        for session_id in list(self._feeds):
+            self.end(session_id)
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait((self._looking,))

@@ -66,7 +66,7 @@ class DetachedTurns:
         self._messages = AcceptedMessages(database)
         #: By turn: its session, and the task that reads it or waits for its session.
         self._tasks: dict[str, tuple[str, asyncio.Task[None]]] = {}
-        self._stopping = False
+        self.is_stopping = False
 
     def accept(
         self, session_id: str, text: str, key: str = "", *, mine: bool = True, can_ask: bool = True
@@ -77,7 +77,7 @@ class DetachedTurns:
             raise PersonError(
                 f"the key of a message has {len(key)} characters, and the most is {_LONGEST_KEY}"
             )
-        if self._stopping:
+        if self.is_stopping:
             raise BusyError("the server is stopping; send the message again when it is back")
         if self._count(session_id) >= _MOST_WAITING and not self._is_known(session_id, key):
             raise TooManyWaitingError(
@@ -118,6 +118,10 @@ class DetachedTurns:
             return None
         return "cancelled" if message.cancelled else "queued"
 
+    def message(self, turn_id: str) -> AcceptedMessage | None:
+        """The message of a turn that this or an earlier process has accepted."""
+        return self._messages.get(turn_id)
+
     async def cancel(self, turn_id: str) -> Cancelled:
         """End a turn: one that waits in the queue, one that runs here, or one that waits for a decision."""
         if self._messages.cancel(turn_id):
@@ -139,7 +143,7 @@ class DetachedTurns:
 
         The next process goes on with them.
         """
-        self._stopping = True
+        self.is_stopping = True
         tasks = list(self._tasks.items())
         for turn_id, (session_id, task) in tasks:
             # A turn that waits for its session has written nothing: it stays accepted.
@@ -176,7 +180,7 @@ class DetachedTurns:
                 await self._hand_on(turn_id, self._runner.resume_turn(turn_id) if begun else events())
                 return
             except StorageError as error:
-                if self._stopping:
+                if self.is_stopping:
                     return
                 _log.warning("turn %s was cut off: %s; will try again", turn_id, error)
             except PersonError as error:

@@ -40,6 +40,8 @@ _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
 _NEVER = 2**62
 _INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+_SESSIONS = """SELECT id, coalesce((SELECT title FROM session_titles WHERE session_id = sessions.id), title),
+    created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id) FROM sessions"""
 #: The pieces that are not needed any more after an event that holds them whole.
 _FOLDED: dict[type[Event], str] = {ModelCalled: TextStreamed.kind, ToolFinished: OutputStreamed.kind}
 #: The state that a turn is in after an event.
@@ -335,13 +337,12 @@ class Journal:
 
     def sessions(self, limit: int = 50) -> list[SessionRow]:
         """The conversations, the most recent first."""
-        rows = self._database.execute(
-            """SELECT id, coalesce((SELECT title FROM session_titles WHERE session_id = sessions.id), title),
-                   created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id)
-               FROM sessions ORDER BY updated_at DESC, rowid DESC LIMIT ?""",
-            (limit,),
-        )
+        rows = self._database.execute(f"{_SESSIONS} ORDER BY updated_at DESC, rowid DESC LIMIT ?", (limit,))
         return [SessionRow(*row) for row in rows]
+
+    def session(self, session_id: str) -> SessionRow | None:
+        rows = self._database.execute(f"{_SESSIONS} WHERE id = ?", (session_id,))
+        return SessionRow(*rows[0]) if rows else None
 
     def rename_session(self, session_id: str, title: str) -> None:
         """Give an existing session a title that later messages and forgetting leave alone."""

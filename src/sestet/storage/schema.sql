@@ -532,4 +532,12 @@ CREATE TABLE accepted_messages (
         UNIQUE (session_id, client_key)
     ) STRICT, WITHOUT ROWID;
 CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';
+CREATE TABLE tokens (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        client TEXT NOT NULL UNIQUE,
+        scope TEXT NOT NULL CHECK (scope IN ('owner', 'chat', 'read')),
+        digest BLOB NOT NULL UNIQUE,
+        created_at REAL NOT NULL,
+        used_at REAL NOT NULL DEFAULT 0
+    ) STRICT;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -1,4 +1,4 @@
-"""Migrations from 16: changes of files, row ids, payments, states, accepted messages. Append new ones."""
+"""Migrations from 16: changes of files, row ids, payments, states, a server's clients. Append new ones."""
 
 # ruff: noqa: S608 - every part of every statement is written here
 
@@ -104,7 +104,8 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     WHERE type = 'table' AND name = 'turns';
     PRAGMA writable_schema = RESET;
     """,
-    # 20: messages whose turns belong to no reader. The text goes once the turn has begun.
+    # 20: messages whose turns belong to no reader, and the tokens of a server's clients. The text of a
+    # message goes once its turn has begun. Of a token, only a hash is kept.
     """
     CREATE TABLE accepted_messages (
         turn_id TEXT PRIMARY KEY,
@@ -118,5 +119,13 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         UNIQUE (session_id, client_key)
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';
+    CREATE TABLE tokens (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        client TEXT NOT NULL UNIQUE,
+        scope TEXT NOT NULL CHECK (scope IN ('owner', 'chat', 'read')),
+        digest BLOB NOT NULL UNIQUE,
+        created_at REAL NOT NULL,
+        used_at REAL NOT NULL DEFAULT 0
+    ) STRICT;
     """,
 )

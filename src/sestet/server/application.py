@@ -1,0 +1,88 @@
+"""The web application: every endpoint of every surface, behind one entry."""
+
+from collections.abc import Sequence
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from sestet import __version__
+from sestet.core.record import Record, to_json
+from sestet.server import conversations
+from sestet.server.endpoint import Endpoint, answer, error_response
+from sestet.server.entry import COOKIE, Entry, EntryCodes
+from sestet.server.errors import ApiError
+from sestet.server.host import Host
+from sestet.server.limits import RequestLimits
+
+#: Every endpoint of the API.
+ENDPOINTS: tuple[Endpoint, ...] = (*conversations.ENDPOINTS,)
+_YEAR = 365 * 24 * 3600
+_WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
+<p>Sestet is running. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""
+
+
+class Health(Record):
+    status: str
+    version: str
+
+
+def application(host: Host, codes: EntryCodes, hosts: Sequence[str], limits: RequestLimits) -> ASGIApp:
+    """``hosts``: the names and ports that this server answers to."""
+
+    async def health(request: Request) -> Response:
+        return _json(Health("ok", __version__))
+
+    async def ready(request: Request) -> Response:
+        if host.turns.is_stopping:
+            return error_response(ApiError("unavailable", "the server is stopping"))
+        return _json(Health("ready", __version__))
+
+    async def enter(request: Request) -> Response:
+        if not codes.use(request.query_params.get("code", "")):
+            refused = "this code was used or has expired"
+            return error_response(ApiError("unauthorized", refused, "start 'sestet serve --open' again"))
+        response = RedirectResponse("/", 303)
+        secure = request.url.scheme == "https"
+        token = host.tokens.new_for_browser()
+        response.set_cookie(COOKIE, token, _YEAR, httponly=True, samesite="strict", secure=secure)
+        response.headers["referrer-policy"] = "no-referrer"
+        return response
+
+    async def welcome(request: Request) -> Response:
+        return Response(_WELCOME, media_type="text/html")
+
+    routes = [
+        Route("/health", health),
+        Route("/ready", ready),
+        Route("/enter", enter),
+        Route("/", welcome),
+        *(_route(host, endpoint, limits) for endpoint in ENDPOINTS),
+    ]
+    inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page, Exception: _failed})
+    inner.router.redirect_slashes = False
+    return Entry(inner, host.tokens, hosts, limits)
+
+
+def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
+    async def handle(request: Request) -> Response:
+        return await answer(host, limits, endpoint, request)
+
+    return Route(endpoint.path, handle, methods=[endpoint.method])
+
+
+async def _no_such_page(request: Request, error: Exception) -> Response:
+    if isinstance(error, HTTPException) and error.status_code == 405:
+        return error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
+    return error_response(ApiError("not_found", "there is nothing at this path", "see /api/openapi.json"))
+
+
+async def _failed(request: Request, error: Exception) -> Response:
+    return error_response(error)
+
+
+def _json(value: object) -> Response:
+    return Response(to_json(value), media_type="application/json")

@@ -1,0 +1,348 @@
+"""The API of conversations: sessions, messages, turns, their events, and the questions of a turn."""
+
+from contextlib import ExitStack
+from typing import Any
+
+from sestet.core.event import END_OF_TURN
+from sestet.core.record import Record, as_builtins
+from sestet.detached.turns import TurnState
+from sestet.server.endpoint import Body, Call, Endpoint, NoQuery
+from sestet.server.errors import ApiError, not_found
+from sestet.server.event_stream import EventStream
+from sestet.services.approvals import Decision, Question, Scope, describe_question, when_free
+from sestet.services.sessions import SessionRow, new_session_id, rename_session, require_session_name
+from sestet.storage.session_log import START, Place, read_place
+
+_MOST = 200
+
+
+class SessionFacts(Record):
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+    turns: int
+
+
+class SessionList(Record):
+    sessions: list[SessionFacts]
+
+
+class PageQuery(Body):
+    limit: int = 50
+
+
+class Found(Record):
+    """A past turn in which the words were said."""
+
+    session: str
+    turn: str
+    at: float
+    asked: str
+    answered: str
+
+
+class FoundList(Record):
+    found: list[Found]
+
+
+class SearchQuery(Body):
+    words: str
+    limit: int = 20
+
+
+class Title(Body):
+    title: str
+
+
+class NewMessage(Body):
+    text: str
+    #: The client's own name for the message: sent again, it is the same message, and no second turn.
+    key: str = ""
+    #: False: the person did not write the text; it is untrusted, and chooses no receiver.
+    mine: bool = True
+    #: False: a call that needs an approval is denied, instead of waiting for it.
+    can_ask: bool = True
+
+
+class AcceptedFacts(Record):
+    session: str
+    turn: str
+    state: TurnState
+    #: Follow the session from here to see this turn from its beginning.
+    after: str
+
+
+class TurnFacts(Record):
+    session: str
+    turn: str
+    state: TurnState
+    #: The questions that wait for a decision.
+    approvals: list[dict[str, Any]]
+
+
+class FollowQuery(Body):
+    #: A place: the id of the last event that was seen. The header Last-Event-ID says the same.
+    after: str = ""
+
+
+class QuestionList(Record):
+    approvals: list[dict[str, Any]]
+
+
+class DecisionBody(Body):
+    decision: Decision
+    scope: Scope = "once"
+
+
+class Cancelled(Record):
+    turn: str
+    state: TurnState
+
+
+async def list_sessions(call: Call[None, PageQuery]) -> SessionList:
+    limit = _within(call.query.limit)
+    return SessionList([_session(row) for row in call.host.app.journal.sessions(limit)])
+
+
+async def search_sessions(call: Call[None, SearchQuery]) -> FoundList:
+    query = call.query
+    found = await call.host.read(lambda data: data.search_sessions(query.words, _within(query.limit)))
+    return FoundList(
+        [Found(each.session_id, each.turn_id, each.at, each.asked, each.answered) for each in found]
+    )
+
+
+async def new_session(call: Call[NewMessage, NoQuery]) -> AcceptedFacts:
+    return _accept(call, new_session_id(call.host.app.journal))
+
+
+async def send_message(call: Call[NewMessage, NoQuery]) -> AcceptedFacts:
+    return _accept(call, call.path("session"))
+
+
+def _accept(call: Call[NewMessage, NoQuery], session_id: str) -> AcceptedFacts:
+    host, body = call.host, call.body
+    after = host.turns.feeds.last(session_id)
+    message = host.turns.accept(session_id, body.text, body.key, mine=body.mine, can_ask=body.can_ask)
+    if row := host.app.journal.turn(message.turn_id):
+        after = Place(row.number, 0)
+    return AcceptedFacts(session_id, message.turn_id, _state(call, message.turn_id), str(after))
+
+
+async def rename(call: Call[Title, NoQuery]) -> SessionFacts:
+    row = _require_session(call)
+    rename_session(call.host.app.journal, row.id, call.body.title)
+    return _session(_require_session(call))
+
+
+async def session_events(call: Call[None, FollowQuery]) -> EventStream:
+    session_id = call.path("session")
+    require_session_name(call.host.app.journal, session_id)
+    return _stream(call, session_id, _place(call))
+
+
+async def turn_events(call: Call[None, FollowQuery]) -> EventStream:
+    """The events of one turn, up to its end or its pause."""
+    turn_id = call.path("turn")
+    row = call.host.app.journal.turn(turn_id)
+    if row is None:
+        message = call.host.turns.message(turn_id)
+        if message is None:
+            raise not_found("turn", turn_id)
+        session_id, start = message.session_id, call.host.turns.feeds.last(message.session_id)
+    else:
+        session_id, start = row.session_id, Place(row.number, 0)
+    after = max(start, _place(call))
+    return _stream(call, session_id, after, turn_id)
+
+
+def _stream(call: Call[None, FollowQuery], session_id: str, after: Place, turn_id: str = "") -> EventStream:
+    host, token = call.host, call.token
+    open_things = ExitStack()
+    open_things.enter_context(call.limits.stream(token.name))
+    return EventStream(
+        host.turns.feeds,
+        session_id,
+        after,
+        may_go_on=lambda: host.tokens.is_valid(token),
+        is_last=lambda event: (
+            bool(turn_id) and event.stamp.turn_id == turn_id and isinstance(event, END_OF_TURN)
+        ),
+        wanted=lambda event: not turn_id or event.stamp.turn_id == turn_id,
+        open_things=open_things,
+    )
+
+
+async def get_turn(call: Call[None, NoQuery]) -> TurnFacts:
+    return _turn(call, call.path("turn"))
+
+
+async def cancel_turn(call: Call[None, NoQuery]) -> TurnFacts:
+    turn_id = call.path("turn")
+    _state(call, turn_id)
+    if await call.host.turns.cancel(turn_id) == "elsewhere":
+        raise ApiError("conflict", "another process runs this turn", "stop it there, with Ctrl-C")
+    return _turn(call, turn_id)
+
+
+async def cancel_delegation(call: Call[None, NoQuery]) -> TurnFacts:
+    turn = _turn(call, call.path("turn"))
+    delegation = call.path("delegation")
+    if not call.host.app.cancel_delegation(turn.session, delegation):
+        raise not_found("running delegation", delegation)
+    return turn
+
+
+async def list_questions(call: Call[None, NoQuery]) -> QuestionList:
+    return QuestionList([_question(each) for each in call.host.app.approvals.pending()])
+
+
+async def decide(call: Call[DecisionBody, NoQuery]) -> TurnFacts:
+    host, body, approval_id = call.host, call.body, call.path("approval")
+    question = host.app.approvals.get(approval_id)
+    if question is None:
+        raise not_found("question", approval_id)
+    if question.state != "pending":
+        raise ApiError("conflict", f"the question '{approval_id}' is already {question.state}")
+    await when_free(lambda: host.app.decide(approval_id, body.decision, body.scope))
+    host.turns.resume(question.session_id, question.turn_id)
+    return _turn(call, question.turn_id)
+
+
+def _turn(call: Call[Any, Any], turn_id: str) -> TurnFacts:
+    state = _state(call, turn_id)
+    row, message = call.host.app.journal.turn(turn_id), call.host.turns.message(turn_id)
+    session_id = row.session_id if row else message.session_id if message else ""
+    questions = [_question(each) for each in call.host.app.approvals.pending(turn_id)]
+    return TurnFacts(session_id, turn_id, state, questions)
+
+
+def _state(call: Call[Any, Any], turn_id: str) -> TurnState:
+    state = call.host.turns.state(turn_id)
+    if state is None:
+        raise not_found("turn", turn_id)
+    return state
+
+
+def _place(call: Call[None, FollowQuery]) -> Place:
+    said = call.header("last-event-id") or call.query.after
+    return read_place(said) if said else START
+
+
+def _require_session(call: Call[Any, Any]) -> SessionRow:
+    session_id = call.path("session")
+    row = call.host.app.journal.session(session_id)
+    if row is None:
+        raise not_found("session", session_id)
+    return row
+
+
+def _session(row: SessionRow) -> SessionFacts:
+    return SessionFacts(row.id, row.title, row.created_at, row.updated_at, row.turns)
+
+
+def _question(question: Question) -> dict[str, Any]:
+    return as_builtins(describe_question(question))
+
+
+def _within(limit: int) -> int:
+    if not 1 <= limit <= _MOST:
+        raise ApiError("bad_request", f"the limit must be a number from 1 to {_MOST}")
+    return limit
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/sessions",
+        list_sessions,
+        "The conversations, the most recent first.",
+        ("read",),
+        query=PageQuery,
+        answer=SessionList,
+    ),
+    Endpoint(
+        "POST",
+        "/api/sessions",
+        new_session,
+        "Begin a conversation with a message.",
+        ("chat",),
+        body=NewMessage,
+        answer=AcceptedFacts,
+        status=202,
+    ),
+    Endpoint(
+        "GET",
+        "/api/search",
+        search_sessions,
+        "The past turns in which words were said.",
+        ("read",),
+        query=SearchQuery,
+        answer=FoundList,
+    ),
+    Endpoint(
+        "PATCH",
+        "/api/sessions/{session}",
+        rename,
+        "Give a conversation a title.",
+        body=Title,
+        answer=SessionFacts,
+    ),
+    Endpoint(
+        "POST",
+        "/api/sessions/{session}/messages",
+        send_message,
+        "Send a message: its turn is accepted.",
+        ("chat",),
+        body=NewMessage,
+        answer=AcceptedFacts,
+        status=202,
+    ),
+    Endpoint(
+        "GET",
+        "/api/sessions/{session}/events",
+        session_events,
+        "Follow a conversation from any place.",
+        ("chat", "read"),
+        query=FollowQuery,
+        stream=True,
+    ),
+    Endpoint(
+        "GET", "/api/turns/{turn}", get_turn, "What a turn is doing.", ("chat", "read"), answer=TurnFacts
+    ),
+    Endpoint(
+        "GET",
+        "/api/turns/{turn}/events",
+        turn_events,
+        "Follow one turn to its end or pause.",
+        ("chat", "read"),
+        query=FollowQuery,
+        stream=True,
+    ),
+    Endpoint("POST", "/api/turns/{turn}/cancel", cancel_turn, "Stop a turn.", ("chat",), answer=TurnFacts),
+    Endpoint(
+        "POST",
+        "/api/turns/{turn}/delegations/{delegation}/cancel",
+        cancel_delegation,
+        "Stop one delegation; the turn goes on.",
+        ("chat",),
+        answer=TurnFacts,
+    ),
+    Endpoint(
+        "GET",
+        "/api/approvals",
+        list_questions,
+        "The calls that wait for a decision.",
+        ("read",),
+        answer=QuestionList,
+    ),
+    Endpoint(
+        "POST",
+        "/api/approvals/{approval}",
+        decide,
+        "Approve or deny one call; its turn goes on.",
+        body=DecisionBody,
+        answer=TurnFacts,
+    ),
+)

@@ -1,0 +1,93 @@
+"""The events of a session as server-sent events, from any place on."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, aclosing
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from sestet.core.event import Event
+from sestet.detached.feeds import Feeds
+from sestet.storage.session_log import Place, Placed
+
+#: Seconds without an event before a comment shows that the stream is alive, and the token is checked again.
+_QUIET_SECONDS = 10.0
+HEADERS = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-store",
+    # Proxies must not collect the events.
+    "x-accel-buffering": "no",
+}
+
+
+class EventStream(Response):
+    """An answer that ends when its client leaves, its token is revoked, or ``is_last`` says so."""
+
+    def __init__(
+        self,
+        feeds: Feeds,
+        session_id: str,
+        after: Place,
+        *,
+        may_go_on: Callable[[], bool],
+        is_last: Callable[[Event], bool] = lambda event: False,
+        wanted: Callable[[Event], bool] = lambda event: True,
+        open_things: ExitStack | None = None,
+    ) -> None:
+        """``may_go_on`` is asked again and again; ``open_things`` is closed at the end."""
+        super().__init__(headers=HEADERS)
+        self._feeds = feeds
+        self._session_id = session_id
+        self._after = after
+        self._may_go_on = may_go_on
+        self._is_last = is_last
+        self._wanted = wanted
+        self._open_things = open_things or ExitStack()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self._open_things:
+            headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            sending = asyncio.create_task(self._send(send))
+            leaving = asyncio.create_task(_until_gone(receive))
+            try:
+                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for task in (sending, leaving):
+                    task.cancel()
+                await asyncio.wait((sending, leaving))
+
+    async def _send(self, send: Send) -> None:
+        # The first bytes go out at once, so that a client knows that it is connected.
+        await _write(send, b": connected\n\n")
+        with self._feeds.reading(self._session_id) as feed:
+            async with aclosing(feed.follow(self._after, _QUIET_SECONDS)) as batches:
+                async for events in batches:
+                    if not self._may_go_on():
+                        break
+                    await _write(send, self._written(events) or b": quiet\n\n")
+                    if any(self._is_last(each.event) for each in events):
+                        break
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    def _written(self, events: Sequence[Placed]) -> bytes:
+        return b"".join(sse(each) for each in events if self._wanted(each.event))
+
+
+def sse(placed: Placed) -> bytes:
+    """One event in the form of server-sent events; its id is its place."""
+    return b"id: %s\nevent: %s\ndata: %s\n\n" % (
+        str(placed.place).encode(),
+        placed.event.kind.encode(),
+        placed.json,
+    )
+
+
+async def _write(send: Send, content: bytes) -> None:
+    await send({"type": "http.response.body", "body": content, "more_body": True})
+
+
+async def _until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

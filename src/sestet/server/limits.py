@@ -1,0 +1,79 @@
+"""What one request and one client may use: size of a body, requests a minute, open streams."""
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from starlette.datastructures import Headers
+from starlette.types import Message, Receive
+
+from sestet.server.errors import ApiError
+
+_BODY_BYTES = 1_000_000
+#: Bodies of these paths are larger: documents.
+_LARGE_BODIES = {"/api/documents": 50_000_000}
+_REQUESTS_A_MINUTE = 1200
+_STREAMS = 64
+
+
+class RequestLimits:
+    """Counts the requests and streams of each token. The limits are for mistakes and loops of a client."""
+
+    def __init__(
+        self, requests_a_minute: int = _REQUESTS_A_MINUTE, streams: int = _STREAMS, body: int = _BODY_BYTES
+    ) -> None:
+        self._rate = requests_a_minute / 60
+        self._most = float(requests_a_minute)
+        self._streams = streams
+        self._body = body
+        #: For each token: the requests that it may make now, and when that was counted.
+        self._left: dict[str, tuple[float, float]] = {}
+        self._open: dict[str, int] = {}
+
+    def body_of(self, path: str) -> int:
+        return _LARGE_BODIES.get(path, self._body)
+
+    def count(self, token: str) -> None:
+        """Count a request; raise if the token has made too many."""
+        now = time.monotonic()
+        left, since = self._left.get(token, (self._most, now))
+        left = min(self._most, left + (now - since) * self._rate)
+        if left < 1:
+            raise ApiError("too_many_requests", "this token makes too many requests", "wait a second")
+        self._left[token] = (left - 1, now)
+
+    @contextmanager
+    def stream(self, token: str) -> Generator[None]:
+        """Count an open stream while it is open; raise if the token has too many."""
+        count = self._open.get(token, 0)
+        if count >= self._streams:
+            raise ApiError(
+                "too_many_requests", f"this token already has {count} open streams", "close one of them"
+            )
+        self._open[token] = count + 1
+        try:
+            yield
+        finally:
+            self._open[token] -= 1
+
+
+def limited_body(headers: Headers, receive: Receive, limit: int) -> Receive:
+    """Refuse a body that is declared too large at once, and one that grows too large as soon as it does."""
+    declared = headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared[:18]) > limit:
+        raise _too_large(limit)
+    got = 0
+
+    async def counted() -> Message:
+        nonlocal got
+        message = await receive()
+        got += len(message.get("body", b""))
+        if got > limit:
+            raise _too_large(limit)
+        return message
+
+    return counted
+
+
+def _too_large(limit: int) -> ApiError:
+    return ApiError("too_large", f"the body is larger than {limit:,} bytes")

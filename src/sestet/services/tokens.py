@@ -1,0 +1,97 @@
+"""Who may talk with the server: named tokens with a scope, made, checked and revoked."""
+
+import os
+import re
+import secrets
+import time
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+from sestet.core.errors import BusyError, PersonError, StorageError
+from sestet.storage.database import Database
+from sestet.storage.tokens import TokenRow, TokenScope, TokenStore
+
+__all__ = ["OWNER_FILE", "TokenRow", "TokenScope", "Tokens"]
+
+#: The owner's own token, beside the database.
+OWNER_FILE = "server-token"
+_OWNER = "owner"
+_PREFIX = "sestet_"
+_NAME = re.compile(r"[\w.@:+-]{1,64}")
+#: A token's last use is noted at most this often.
+_NOTE_SECONDS = 60.0
+
+
+class Tokens:
+    def __init__(self, database: Database) -> None:
+        self._store = TokenStore(database)
+        self._directory = database.path.parent
+
+    def new(self, name: str, scope: TokenScope) -> str:
+        """Make a token. It is shown this once: only a hash of it is stored."""
+        if not _NAME.fullmatch(name):
+            raise PersonError(
+                f"'{name[:80]}' cannot be a token's name: use letters, digits and . _ - @ : +, 64 at most"
+            )
+        token = _PREFIX + secrets.token_urlsafe(32)
+        if not self._store.add(name, scope, _digest(token), time.time()):
+            raise PersonError(f"there is already a token '{name}'; revoke it first, or choose another name")
+        return token
+
+    def new_for_browser(self) -> str:
+        """A token of the owner for one browser, which keeps it in a cookie."""
+        return self.new(f"browser-{secrets.token_hex(3)}", "owner")
+
+    def find(self, token: str) -> TokenRow | None:
+        """The token that a client shows; None: it is unknown or revoked."""
+        row = self._store.find(_digest(token)) if token.startswith(_PREFIX) else None
+        now = time.time()
+        if row is not None and now - row.used_at > _NOTE_SECONDS:
+            # When it was used last is not worth waiting for another process.
+            with suppress(BusyError):
+                self._store.used(row.id, now)
+        return row
+
+    def is_valid(self, token: TokenRow) -> bool:
+        """Whether a token that was found before is still there."""
+        return self._store.has(token.id)
+
+    def all(self) -> list[TokenRow]:
+        return self._store.all()
+
+    def revoke(self, name: str) -> None:
+        if not self._store.remove(name):
+            raise PersonError(f"there is no token '{name}'; 'sestet tokens list' lists them")
+
+    def owner_file(self) -> Path:
+        """The file with the owner's token, which is made anew if it is missing or was revoked."""
+        file = self._directory / OWNER_FILE
+        if self.find(_read(file)) is None:
+            self._store.remove(_OWNER)
+            _write_private(file, self.new(_OWNER, "owner"))
+        return file
+
+
+def _digest(token: str) -> bytes:
+    # A token has 256 random bits, so a plain hash cannot be guessed.
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="ascii", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _write_private(file: Path, token: str) -> None:
+    new = file.with_name(f"{file.name}.new")
+    try:
+        new.unlink(missing_ok=True)
+        descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with open(descriptor, "w", encoding="ascii") as stream:
+            stream.write(f"{token}\n")
+        new.replace(file)
+    except OSError as error:
+        raise StorageError(f"{file}: the token of the server cannot be written: {error.strerror}") from error
