@@ -92,7 +92,7 @@ COMPILE := build/lock-venv/bin/uv --quiet pip compile pyproject.toml --universal
 	--generate-hashes --no-annotate --custom-compile-command "make lock" $(UPGRADE)
 
 lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgrade for the newest versions)
-	$(COMPILE) --group build --extra keyring --extra router --output-file requirements.lock
+	$(COMPILE) --group build --extra keyring --extra router --extra server --output-file requirements.lock
 	$(COMPILE) --group dev --all-extras --constraints requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove .venv, caches and build products

@@ -3,11 +3,13 @@
 import asyncio
 import signal
 import socket
-from collections.abc import Callable, Generator
-from contextlib import closing, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from sestet.app import App
 from sestet.core.errors import PersonError
@@ -74,48 +76,61 @@ def listening_socket(address: Address) -> socket.socket:
         ) from error
 
 
-async def serve(
-    app: App, address: Address, on_ready: Callable[[str, EntryCodes], None], settings_file: Path | None = None
-) -> None:
-    """Serve until SIGINT or SIGTERM. ``on_ready`` is called with the server's URL once it answers."""
+class Listening(NamedTuple):
+    """A server that answers."""
+
+    url: str
+    host: Host
+    codes: EntryCodes
+
+
+@asynccontextmanager
+async def listening(
+    app: App, address: Address, settings_file: Path | None = None, limits: RequestLimits | None = None
+) -> AsyncGenerator[Listening]:
+    """Serve an assistant. At the end, turns reach safe points, then streams and connections close."""
     require_safe(address)
-    with closing(listening_socket(address)) as listening:
-        port = listening.getsockname()[1]
+    with closing(listening_socket(address)) as opened:
+        port = opened.getsockname()[1]
         async with hosting(app, settings_file) as host:
             host.tokens.owner_file()
             codes = EntryCodes()
             hosts = (*loopback_hosts(port), *_names(address, port))
-            config = uvicorn.Config(
-                application(host, codes, hosts, RequestLimits()),
-                lifespan="off",
-                log_config=None,
-                access_log=False,
-                server_header=False,
-                proxy_headers=False,
-                h11_max_incomplete_event_size=_HEAD_BYTES,
-                timeout_graceful_shutdown=_GRACE,
-                ssl_certfile=address.certificate,
-                ssl_keyfile=address.key,
-            )
-            server = _Server(config)
-            stop = _stop_on_signals(host, server)
-            on_ready(f"{address.scheme}://{_shown(address.host)}:{port}", codes)
-            await server.serve([listening])
-            await stop
+            server = _Server(_config(application(host, codes, hosts, limits or RequestLimits()), address))
+            running = asyncio.create_task(server.serve([opened]))
+            try:
+                yield Listening(f"{address.scheme}://{_shown(address.host)}:{port}", host, codes)
+            finally:
+                await host.turns.stop(GRACE)
+                server.should_exit = True
+                await running
 
 
-def _stop_on_signals(host: Host, server: uvicorn.Server) -> asyncio.Task[None]:
-    """A task that stops the turns, then the streams, then the server, at the first signal."""
+def _config(inner: ASGIApp, address: Address) -> uvicorn.Config:
+    return uvicorn.Config(
+        inner,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=_HEAD_BYTES,
+        timeout_graceful_shutdown=_GRACE,
+        ssl_certfile=address.certificate,
+        ssl_keyfile=address.key,
+    )
+
+
+async def serve(
+    app: App, address: Address, on_ready: Callable[[str, EntryCodes], None], settings_file: Path | None = None
+) -> None:
+    """Serve until SIGINT or SIGTERM. ``on_ready`` is called with the server's URL once it answers."""
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, asked.set)
-
-    async def stop() -> None:
+    async with listening(app, address, settings_file) as server:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, asked.set)
+        on_ready(server.url, server.codes)
         await asked.wait()
-        await host.turns.stop(GRACE)
-        server.should_exit = True
-
-    return asyncio.create_task(stop())
 
 
 def _names(address: Address, port: int) -> list[str]:
