@@ -22,7 +22,7 @@ from sestet.server.limits import RequestLimits
 ENDPOINTS: tuple[Endpoint, ...] = (*conversations.ENDPOINTS,)
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
-<p>Sestet is running. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""
+<p>Sestet is running. <code>sestet docs server</code> shows how programs talk with it.</p></html>"""
 
 
 class Health(Record):
