@@ -90,6 +90,11 @@ class DetachedTurns:
             self._begin(message)
         return message
 
+    @property
+    def open_turns(self) -> int:
+        """How many turns run here, or wait for their session."""
+        return len(self._tasks)
+
     def _count(self, session_id: str) -> int:
         return sum(session == session_id for session, _ in self._tasks.values())
 

@@ -10,6 +10,7 @@ from sestet.app import App
 from sestet.config import Settings
 from sestet.data import Data
 from sestet.detached.turns import DetachedTurns, detached_turns
+from sestet.server.metrics import Metrics
 from sestet.services.tokens import Tokens
 from sestet.storage.database import Database
 
@@ -46,6 +47,8 @@ class Host:
         self.turns = turns
         self.tokens = Tokens(app.database)
         self.read = reader.read
+        self.metrics = Metrics()
+        turns.on_event = self.metrics.count
 
 
 @asynccontextmanager

@@ -42,6 +42,10 @@ class RequestLimits:
             raise ApiError("too_many_requests", "this token makes too many requests", "wait a second")
         self._left[token] = (left - 1, now)
 
+    @property
+    def open_streams(self) -> int:
+        return sum(self._open.values())
+
     @contextmanager
     def stream(self, token: str) -> Generator[None]:
         """Count an open stream while it is open; raise if the token has too many."""
