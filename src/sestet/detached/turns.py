@@ -117,6 +117,8 @@ class DetachedTurns:
     def state(self, turn_id: str) -> TurnState | None:
         """What a turn is doing; None: there is no such turn."""
         if row := self._journal.turn(turn_id):
+            if row.state == "paused" and turn_id in self._tasks:
+                return "running"
             return row.state  # pyright: ignore[reportReturnType] - the schema has these words
         message = self._messages.get(turn_id)
         if message is None:

@@ -79,6 +79,8 @@ class TurnFacts(Record):
     state: TurnState
     #: The questions that wait for a decision.
     approvals: list[dict[str, Any]]
+    #: The place of the latest event of its session: follow from here to see what comes next.
+    after: str
 
 
 class FollowQuery(Body):
@@ -215,7 +217,8 @@ def _turn(call: Call[Any, Any], turn_id: str) -> TurnFacts:
     row, message = call.host.app.journal.turn(turn_id), call.host.turns.message(turn_id)
     session_id = row.session_id if row else message.session_id if message else ""
     questions = [_question(each) for each in call.host.app.approvals.pending(turn_id)]
-    return TurnFacts(session_id, turn_id, state, questions)
+    after = call.host.turns.feeds.last(session_id)
+    return TurnFacts(session_id, turn_id, state, questions, str(after))
 
 
 def _state(call: Call[Any, Any], turn_id: str) -> TurnState:
