@@ -1,6 +1,8 @@
 """The librarian's tools for lessons and past conversations, and the labels of all answers."""
 
+import asyncio
 import sys
+import threading
 from pathlib import Path
 from types import FrameType
 
@@ -15,6 +17,7 @@ from sestet.core.label import Label, Labelled
 from sestet.core.record import replace
 from sestet.core.schema import JsonValue
 from sestet.core.tool import Tool
+from sestet.storage import session_search
 from sestet.storage.database import Database
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
@@ -132,6 +135,29 @@ async def test_a_conversation_that_goes_on_after_a_search_is_found_by_the_next(t
                 pass
             assert [exchange.asked for exchange in exchanges.search("apple", 5)] == found
     database.close()
+
+
+async def test_many_past_turns_are_searched_while_the_event_loop_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_search, "_SEARCHED_AT_ONCE", 0)
+    searching, may_go_on = asyncio.Event(), threading.Event()
+    loop, index = asyncio.get_running_loop(), SessionSearch._index_ended_turns  # pyright: ignore[reportPrivateUsage]
+
+    def slowly(self: SessionSearch) -> None:
+        loop.call_soon_threadsafe(searching.set)
+        # Without a thread of its own, the loop would never get to let it go on.
+        assert may_go_on.wait(20)
+        index(self)
+
+    monkeypatch.setattr(SessionSearch, "_index_ended_turns", slowly)
+    async with sestet.open({}, model=sestet.ScriptedModel(["Try the harbour."]), home=tmp_path) as app:
+        async for _ in app.run_turn("s1", "where is good fish?"):
+            pass
+        search = asyncio.create_task(SessionSearch(app.database).search_soon("fish", 5))
+        await searching.wait()
+        may_go_on.set()
+        assert [exchange.asked for exchange in await search] == ["where is good fish?"]
 
 
 async def test_a_turn_whose_words_are_taken_out_of_the_journal_is_not_found_by_them(tmp_path: Path) -> None:

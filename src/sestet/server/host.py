@@ -7,54 +7,38 @@ from pathlib import Path
 from typing import TypeVar
 
 from sestet.app import App
-from sestet.config import Settings
 from sestet.data import Data
 from sestet.detached.turns import DetachedTurns, detached_turns
 from sestet.server.metrics import Metrics
 from sestet.services.tokens import Tokens
-from sestet.storage.database import Database
+from sestet.storage.apart import read_apart
 
 _Result = TypeVar("_Result")
 _READS_AT_ONCE = 4
 
 
-class Reader:
-    """Reads that may take long, in threads with connections of their own: the turns go on meanwhile."""
-
-    def __init__(self, settings: Settings, path: Path, settings_file: Path | None) -> None:
-        self._settings = settings
-        self._path = path
-        self._file = settings_file
-        self._at_once = asyncio.Semaphore(_READS_AT_ONCE)
-
-    async def read(self, work: Callable[[Data], _Result]) -> _Result:
-        async with self._at_once:
-            return await asyncio.to_thread(self._read, work)
-
-    def _read(self, work: Callable[[Data], _Result]) -> _Result:
-        database = Database(self._path, power=self._settings.storage.durability == "power")
-        try:
-            return work(Data(self._settings, database, self._file))
-        finally:
-            database.close()
-
-
 class Host:
     """One process that serves one assistant."""
 
-    def __init__(self, app: App, turns: DetachedTurns, reader: Reader) -> None:
+    def __init__(self, app: App, turns: DetachedTurns, settings_file: Path | None) -> None:
         self.app = app
         self.turns = turns
         self.tokens = Tokens(app.database)
-        self.read = reader.read
+        self.settings_file = settings_file
+        self._reads = asyncio.Semaphore(_READS_AT_ONCE)
         self.metrics = Metrics()
         turns.on_event = self.metrics.count
+
+    async def read(self, work: Callable[[Data], _Result]) -> _Result:
+        """Do a read that may take long, apart from the turns."""
+        settings, file = self.app.settings, self.settings_file
+        async with self._reads:
+            return await read_apart(self.app.database, lambda own: work(Data(settings, own, file)))
 
 
 @asynccontextmanager
 async def hosting(app: App, settings_file: Path | None = None) -> AsyncGenerator[Host]:
     """Serve an assistant: go on with what an earlier process has accepted, and leave the rest to the next."""
-    reader = Reader(app.settings, app.database.path, settings_file)
     async with detached_turns(app) as turns:
         turns.start()
-        yield Host(app, turns, reader)
+        yield Host(app, turns, settings_file)

@@ -8,10 +8,13 @@ import json
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.record import Record
 from sestet.core.words import stem
+from sestet.storage.apart import read_apart
 from sestet.storage.database import Database, Rows, damaged, from_json, label_from
 from sestet.storage.full_text import match_any, telling_words
 
 _INDEXED_AT_ONCE = 500
+#: With no more turns than these, a search takes less time than a thread.
+_SEARCHED_AT_ONCE = 1000
 #: The last one is 0 if the person did not write the message; older journals do not say.
 _COLUMNS = """exchanges.turn_id, exchanges.session_id, exchanges.at, asked, answered, label,
     (SELECT json_extract(data, '$.mine') FROM events
@@ -50,6 +53,13 @@ class SessionSearch:
             (expression, limit),
         )
         return _rows(rows)
+
+    async def search_soon(self, query: str, limit: int) -> list[Exchange]:
+        """The same, without holding the event loop: many turns are indexed and searched in a thread."""
+        (turns,) = self._database.execute("SELECT coalesce(max(rowid), 0) FROM turns").only()
+        if turns <= _SEARCHED_AT_ONCE:
+            return self.search(query, limit)
+        return await read_apart(self._database, lambda own: SessionSearch(own).search(query, limit))
 
     def titled(self, query: str, limit: int) -> list[Exchange]:
         """The last turn of each session whose own title has some of the words, the latest first."""

@@ -40,7 +40,7 @@ async def search_sessions(
 ) -> Labelled:
     """Search past conversations: what the person said and was answered, each with its session and day."""
     query = given(query, "query", _QUERY_LENGTH)
-    found = exchanges.search(query, limit)
+    found = await exchanges.search_soon(query, limit)
     if not found:
         return Labelled(f"No past conversation is about {query!r}.", CLEAN)
     words = query.lower().split()[:_MOST_WORDS]
