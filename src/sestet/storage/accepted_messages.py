@@ -39,7 +39,7 @@ class AcceptedMessages:
         self, turn_id: str, session_id: str, key: str, text: str, *, mine: bool, can_ask: bool
     ) -> AcceptedMessage:
         """Store a message; the one that is stored already if the session has one with this key."""
-        with self._database.transaction(sync=True, patient=True):
+        with self._database.transaction(patient=True):
             self._database.execute(
                 "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
                 (turn_id, session_id, key, text, mine, can_ask, time.time()),
