@@ -66,7 +66,7 @@ async def test_an_update_that_a_page_asked_for_stands_beside_the_fact(database: 
     assert await run(memory_update, memories, memory="m1", fact="My IBAN is EVIL", call=POISONED) == told
     found = await run(memory_recall, recall, query="iban")
     assert f"- My IBAN is DE1 (m1, {DAY})" in found
-    assert f"- My IBAN is EVIL (m2, {DAY}, not in your own words)" in found
+    assert f"- My IBAN is EVIL (m2, {DAY}, perhaps not in your own words)" in found
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ async def test_a_page_saves_its_version_of_an_entry_beside_the_persons(database:
         "office HOURS (untrusted)": ("Never open.", 2, PAGE),
     }
     found = await run(search_knowledge, knowledge, query="open closes")
-    assert f"- office HOURS (untrusted) (note, {DAY}, not in your own words): Never open." in found
+    assert f"- office HOURS (untrusted) (note, {DAY}, perhaps not in your own words): Never open." in found
     assert f"- Office hours (note, {DAY}): Closes at six." in found
 
 
@@ -150,7 +150,7 @@ async def test_the_persons_lesson_is_theirs_though_a_page_saved_it_first(databas
         ("rain", "stay in", "", Label()),
     ]
     found = await run(search_learnings, lessons, query="rain")
-    assert f"- when rain: go out (lesson 2, {DAY}, not in your own words)" in found
+    assert f"- when rain: go out (lesson 2, {DAY}, perhaps not in your own words)" in found
     assert f"- when rain: stay in (lesson 1, {DAY})" in found
 
 
