@@ -25,6 +25,8 @@ _USUAL_WIDTH = 80
 #: In markdown, a line with this many blanks before it is code.
 _CODE_INDENT = 4
 _NAME_WIDTH = 40
+#: With fewer columns for it, the last cell of a row is cut instead of broken.
+_LEAST_ROOM = 20
 
 
 def open_console(*, stderr: bool = False) -> "Console":
@@ -104,6 +106,24 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
         line.rstrip()
         lines.append(line)
     return lines
+
+
+def print_table(console: "Console", rows: Iterable[Sequence["Text"]]) -> None:
+    """Rows of cells; the last column breaks between words, below itself."""
+    from rich.text import Text
+
+    table = [list(row) for row in rows]
+    heads = align(row[:-1] for row in table)
+    indent = max((head.cell_len for head in heads), default=0) + 2
+    room = console.width - indent
+    for head, row in zip(heads, table, strict=True):
+        text = row[-1].plain
+        head.pad_right(indent - head.cell_len)
+        for part in (break_lines(text, room) if room >= _LEAST_ROOM else [text]) or [""]:
+            line = Text.assemble(head, (part, row[-1].style))
+            line.rstrip()
+            print_line(console, line)
+            head = Text(" " * indent)
 
 
 def written_time(at: float) -> str:
