@@ -56,10 +56,18 @@ def test_only_prose_is_broken(text: str, lines: list[str]) -> None:
                 "large  1.1 GB  the one to begin with",
             ],
         ),
-        (20, ["tiny   98 MB   too …", "large  1.1 GB  the …"]),
+        (
+            34,
+            [
+                "tiny   98 MB  too small for work",
+                "              with tools",
+                "large  1.1 GB  the one to begin w…",
+            ],
+        ),
+        (20, ["tiny   98 MB  too s…", "large  1.1 GB  the …"]),
         (10_000, ["tiny   98 MB   too small for work with tools", "large  1.1 GB  the one to begin with"]),
     ],
-    ids=["breaks", "no room", "a pipe"],
+    ids=["breaks", "little room", "no room", "a pipe"],
 )
 def test_the_last_column_of_a_table_breaks_below_itself(width: int, lines: list[str]) -> None:
     console = Console(file=io.StringIO(), width=width)

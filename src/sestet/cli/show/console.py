@@ -114,10 +114,12 @@ def print_table(console: "Console", rows: Iterable[Sequence["Text"]]) -> None:
 
     table = [list(row) for row in rows]
     heads = align(row[:-1] for row in table)
-    indent = max((head.cell_len for head in heads), default=0) + 2
-    room = console.width - indent
+    column = max((head.cell_len for head in heads), default=0) + 2
     for head, row in zip(heads, table, strict=True):
         text = row[-1].plain
+        # One long cell must not take the room of all rows.
+        indent = column if console.width - column >= _LEAST_ROOM else head.cell_len + 2
+        room = console.width - indent
         head.pad_right(indent - head.cell_len)
         for part in (break_lines(text, room) if room >= _LEAST_ROOM else [text]) or [""]:
             line = Text.assemble(head, (part, row[-1].style))
