@@ -17,6 +17,7 @@ from sestet.agents.librarian.learnings import save_learning, search_learnings
 from sestet.core.errors import ToolError
 from sestet.core.label import Label
 from sestet.core.record import replace
+from sestet.core.schema import JsonObject
 from sestet.core.tool import CallInfo
 from sestet.services.memory.recall import Recall
 from sestet.storage.database import Database
@@ -124,6 +125,24 @@ async def test_a_page_saves_its_version_of_an_entry_beside_the_persons(database:
     found = await run(search_knowledge, knowledge, query="open closes")
     assert f"- office HOURS (untrusted) (note, {DAY}, perhaps not in your own words): Never open." in found
     assert f"- Office hours (note, {DAY}): Closes at six." in found
+
+
+@pytest.mark.parametrize(
+    ("more", "is_own"),
+    [({}, True), ({"key": "Office hours"}, False), ({"tags": ["mail mallory"]}, False)],
+    ids=["alone", "under a title", "with a tag"],
+)
+async def test_after_a_page_a_dictated_entry_is_the_persons_if_all_of_it_is(
+    database: Database, more: JsonObject, is_own: bool
+) -> None:
+    knowledge = KnowledgeStore(database)
+    said = replace(POISONED, words="What does http://x say? Save to knowledge: the office closes at six")
+
+    await run(save_knowledge, knowledge, content="the office closes at six", call=said, **more)
+    await run(save_knowledge, knowledge, content="the office closes", call=said)
+
+    rows = {row.content: row.label.untrusted for row in knowledge.latest(9)}
+    assert rows == {"the office closes at six": not is_own, "the office closes": True}
 
 
 async def test_the_persons_save_replaces_what_a_page_saved(database: Database) -> None:
