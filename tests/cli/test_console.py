@@ -77,3 +77,20 @@ def test_the_last_column_of_a_table_breaks_below_itself(width: int, lines: list[
 
     assert isinstance(console.file, io.StringIO)
     assert console.file.getvalue().splitlines() == lines
+
+
+def test_a_row_without_a_last_cell_breaks_the_one_before_it() -> None:
+    console = Console(file=io.StringIO(), width=44)
+    rows = [
+        ("1", "big", "a server of your own at 127.0.0.1:18113 here", ""),
+        ("2", "offline", "built in", "small"),
+    ]
+
+    print_table(console, [[Text(cell) for cell in row] for row in rows])
+
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines() == [
+        "1  big      a server of your own at",
+        "            127.0.0.1:18113 here",
+        "2  offline  built in  small",
+    ]

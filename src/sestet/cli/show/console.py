@@ -109,22 +109,21 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
 
 
 def print_table(console: "Console", rows: Iterable[Sequence["Text"]]) -> None:
-    """Rows of cells; the last column breaks between words, below itself."""
+    """Rows of cells; the last cell of a row breaks between words, below itself."""
     from rich.text import Text
 
     table = [list(row) for row in rows]
-    heads = align(row[:-1] for row in table)
-    column = max((head.cell_len for head in heads), default=0) + 2
-    for head, row in zip(heads, table, strict=True):
-        text = row[-1].plain
-        # One long cell must not take the room of all rows.
-        indent = column if console.width - column >= _LEAST_ROOM else head.cell_len + 2
-        room = console.width - indent
-        head.pad_right(indent - head.cell_len)
+    for row, line in zip(table, align(table), strict=True):
+        last = next((cell for cell in reversed(row) if cell.plain.strip()), Text())
+        text = last.plain.rstrip()
+        head = line[: len(line.plain) - len(text)]
+        if console.width - head.cell_len < _LEAST_ROOM:
+            # One long cell must not take the room of all rows.
+            head.rstrip()
+            head.append("  ")
+        indent, room = head.cell_len, console.width - head.cell_len
         for part in (break_lines(text, room) if room >= _LEAST_ROOM else [text]) or [""]:
-            line = Text.assemble(head, (part, row[-1].style))
-            line.rstrip()
-            print_line(console, line)
+            print_line(console, Text.assemble(head, (part, last.style)))
             head = Text(" " * indent)
 
 
