@@ -266,7 +266,7 @@ async def test_a_reflection_rests_on_observations_that_exist_and_has_their_label
 
     text = await run(reflect_summary, observations, summary="drinks tea", observations="o1, o2")
 
-    about = f"{DAY}, session session-1, level 1, by agent, from o1, o2, not in your own words"
+    about = f"{DAY}, session session-1, level 1, by agent, from o1, o2, perhaps not in your own words"
     assert text == f"- r1: drinks tea ({about})"
     assert await run(reflect_summary, observations, summary="drinks tea", observations="o1 o2") == text
     (row,) = observations.reflections(5)

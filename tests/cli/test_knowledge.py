@@ -246,3 +246,15 @@ def test_the_documents_of_this_repository_answer_questions_without_any_model(hom
 def _holding(home: Home, text: bytes) -> list[str]:
     Database(home.data / "sestet.db").close()
     return [path.name for path in home.data.iterdir() if text in path.read_bytes()]
+
+
+def test_where_a_passage_stands_breaks_between_words_at_a_terminal(home: Home) -> None:
+    note = home.work / "a-note-about-the-house.txt"
+    note.write_text("The spare key of the summer house is under the third pot.\n", encoding="utf-8")
+    assert home.run("knowledge", "ingest", str(note)).returncode == 0
+
+    with home.terminal("knowledge", "search", "spare key of the summer house pot") as terminal:
+        assert terminal.wait() == 0
+        shown = terminal.raw.splitlines()
+    assert str(note) in " ".join(shown)
+    assert [line for line in shown if len(line) > 100 and " " in line] == []

@@ -36,6 +36,15 @@ def test_the_list_tells_size_memory_and_licence_and_what_is_here(call: Call, hom
     assert len(first["sha256"]) == 64
 
 
+def test_at_a_terminal_the_list_has_every_word_about_a_model(home: Home) -> None:
+    with home.terminal("models", "list") as terminal:
+        assert terminal.wait() == 0
+        shown = " ".join(terminal.raw.split())
+    for entry in catalogue().values():
+        assert entry.about.split()[-1] in shown
+    assert "…" not in shown
+
+
 def test_outside_of_a_terminal_nothing_is_fetched_without_yes(call: Call) -> None:
     done = call("models", "pull", NAME)
 

@@ -200,7 +200,7 @@ def test_a_small_model_that_writes_its_calls_is_ready_with_calls_in_text(home: H
         told = call("setup", "--server", server.root, "--yes", "--config", "other.yaml")
     assert (code, said["tool_calls"], said["tools"]) == (0, "text", ["fs_list"])
     assert load_settings(usual_file(home)).settings.providers["llamacpp"].tool_calls == "text"
-    assert "called no tool. Once more" in told.err
+    assert "did not list the files. Once more" in told.err
     assert "llamacpp/tiny with calls in text asked operator" in told.out
 
 
@@ -216,6 +216,15 @@ def test_a_model_that_calls_no_tools_is_not_ready_and_nothing_is_written(home: H
     assert "ollama show NAME" in said["way_out"]
     assert f"{CHATTER}\nIt does not work. " in told.err
     assert not usual_file(home).exists()
+
+
+def test_a_model_that_calls_another_tool_is_not_said_to_call_none(call: Call) -> None:
+    with running(LlamaCpp([Served("tiny", lister="exec_list")])) as server:
+        done = call("setup", "--server", server.root, "--yes")
+    assert done.code == 1
+    assert "It does not work. The specialist called exec_list, and did not find the file.\n" in done.err
+    assert "no tool" not in done.err
+    assert "does not call tools" not in done.err
 
 
 def test_a_context_that_a_call_filled_is_the_first_suspect_when_tools_are_not_called(call: Call) -> None:

@@ -37,6 +37,8 @@ class Served(NamedTuple):
     writes: bool = False
     #: Whether it begins an answer and never ends it.
     hangs: bool = False
+    #: The tool that it calls to list files.
+    lister: str = "fs_list"
 
 
 @dataclass
@@ -203,8 +205,8 @@ def said_to(model: Served, body: Mapping[str, Any]) -> list[Json]:  # Any: JSON 
     if "transfer_to_agent" in tools:
         request = {"agent_name": "operator", "request": _asked(last["content"]), "reply": True}
         name, arguments = "transfer_to_agent", json.dumps(request)
-    elif "fs_list" in tools:
-        name = "fs_list"
+    elif model.lister in tools:
+        name = model.lister
     half = len(arguments) // 2
     fragments = (arguments[:half], arguments[half:])
     return [

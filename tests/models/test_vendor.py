@@ -222,9 +222,8 @@ async def test_a_server_on_this_machine_is_not_asked_through_a_proxy(monkeypatch
     [
         (
             refused(401, {"error": {"message": "Bad key.", "code": "invalid_api_key"}}),
-            "'home' at URL does not accept the key in providers.home.apiKey (status 401): write "
-            "'apiKey: ${OPENAI_API_KEY}' there and the key into the environment variable OPENAI_API_KEY. "
-            "It said: Bad key.",
+            "'home' at URL does not accept the key in providers.home.apiKey (status 401): "
+            "write a valid key there. It said: Bad key.",
         ),
         (
             refused(404, {"error": {"message": "No tiny.", "code": "model_not_found"}}),
@@ -275,7 +274,7 @@ async def test_a_refusal_by_the_server_says_what_to_look_at(answer: Answer, sent
 async def test_a_server_that_wants_a_key_says_which_setting_is_empty() -> None:
     assert await error(refused(401, {"error": {"message": "Key?"}}), key="") == (
         "'home' at URL wants a key, and providers.home.apiKey is empty (status 401): write "
-        "'apiKey: ${OPENAI_API_KEY}' there and the key into the environment variable OPENAI_API_KEY. "
+        "'apiKey: ${HOME_API_KEY}' there and the key into the environment variable HOME_API_KEY. "
         "It said: Key?"
     )
 
@@ -290,8 +289,8 @@ async def test_a_server_that_wants_a_key_says_which_setting_is_empty() -> None:
         ),
         (
             Secret(KEY, "sestet.yaml"),
-            "does not accept the key in providers.home.apiKey of sestet.yaml (status 401): write "
-            "'apiKey: ${OPENAI_API_KEY}' there and the key into the environment variable OPENAI_API_KEY.",
+            "does not accept the key in providers.home.apiKey of sestet.yaml (status 401): "
+            "write a valid key there.",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import typer
 
 from sestet.cli.names import topic_names
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import open_console, print_json, print_table
 from sestet.services.manual import pages, read_page
 
 program = new_program()
@@ -51,8 +51,7 @@ def _list(as_json: bool) -> None:
     from rich.text import Text
 
     console = open_console()
-    for line in align([(Text(page.topic, "bold"), Text(page.about.replace("`", ""))) for page in found]):
-        print_line(console, line)
+    print_table(console, [(Text(page.topic, "bold"), Text(page.about.replace("`", ""))) for page in found])
     console.print(Text("\nShow one: sestet docs TOPIC", "dim"))
 
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from sestet.cli.names import model_names
 from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import echo, open_console, print_json, print_table
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, file_to_edit
 from sestet.config.installation import install_command
@@ -68,7 +68,7 @@ def fetch_model(name: str, *, yes: bool = False) -> bool:
             return False
     with _downloading(entry) as watch:
         file = download(entry, watch)
-    typer.echo(f"{name}: {file}")
+    echo(f"{name}: {file}")
     return True
 
 
@@ -132,8 +132,7 @@ def _print_models(as_json: bool) -> None:
         )
         for row in rows
     ]
-    for line in align(cells):
-        print_line(console, line)
+    print_table(console, cells)
 
 
 def _row(entry: Entry) -> dict[str, object]:

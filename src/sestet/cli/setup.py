@@ -153,7 +153,7 @@ def _set_up(file: Path, choice: Choice, *, as_json: bool) -> int:
 
 def _print(file: Path, choice: Choice, trial: Trial) -> None:
     if trial.problem:
-        told = (trial.answer, f"It does not work. {trial.problem}", trial.way_out and f"→ {trial.way_out}")
+        told = (trial.answer, trial.verdict, trial.way_out and f"→ {trial.way_out}")
         echo(clean("\n".join(filter(None, told))), err=True)
     else:
         echo(f"ready: {trial_facts(trial, choice)}")

@@ -14,7 +14,7 @@ from sestet.cli import setup_steps
 from sestet.cli.assistant import load
 from sestet.cli.setup_prompts import LeftError, ask, note
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, open_console, print_line
+from sestet.cli.show.console import open_console, print_table
 from sestet.config.edit import file_to_edit
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import PersonError
@@ -169,5 +169,4 @@ def _print_rows(console: Console, rows: Sequence[tuple[str, str, str]], first: i
         )
         for number, (name, place, about) in enumerate(rows, first)
     ]
-    for line in align(cells):
-        print_line(console, line)
+    print_table(console, cells)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.show.clean import clean
-from sestet.cli.show.console import align, print_line
+from sestet.cli.show.console import print_table
 from sestet.cli.show.history import PROMPT
 
 BACK = "0"
@@ -97,8 +97,7 @@ def _print_page(
         (Text(f"{number:>3}", style="bold cyan"), Text(clean(name)), Text(notes.get(name, ""), style="dim"))
         for number, name in enumerate(page, before + 1)
     ]
-    for line in align(cells):
-        print_line(console, line)
+    print_table(console, cells)
     if cells:
         console.print()
 

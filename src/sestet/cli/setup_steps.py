@@ -170,7 +170,7 @@ def try_choice(console: Console, file: Path, choice: Choice) -> bool:
 
     choice, trial = attempt_both_ways(choice, watch, lambda text: note(console, text, "yellow"))
     if trial.problem:
-        note(console, f"It does not work. {trial.problem}", "red")
+        note(console, trial.verdict, "red")
     else:
         note(console, f"Ready: {trial_facts(trial, choice)}", "bold green")
     if trial.way_out:

@@ -1,5 +1,6 @@
 """A model as the settings name it: its provider, the address of the server, the key."""
 
+import re
 from collections.abc import Iterator
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -64,8 +65,17 @@ class Endpoint(Record):
         key = self.settings.api_key
         if isinstance(key, Secret) and key.variable:
             return f"set {key.variable} to a valid key and start again"
-        variable = self.vendor.variable
+        if key:
+            return "write a valid key there"
+        variable = self._variable
         return f"write 'apiKey: ${{{variable}}}' there and the key into the environment variable {variable}"
+
+    @property
+    def _variable(self) -> str:
+        """The environment variable to suggest for the key: another server must not get a vendor's key."""
+        if not self.settings.base_url or self.provider_id in VENDORS:
+            return VENDORS.get(self.provider_id, self.vendor).variable
+        return f"{re.sub(r'[^A-Z0-9]', '_', self.provider_id.upper())}_API_KEY"
 
     def without_secrets(self, text: str) -> str:
         for secret in (self.settings.api_key, *secrets_in(self.base_url)):

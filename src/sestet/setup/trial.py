@@ -41,7 +41,9 @@ _NEARLY = 0.75
 _NO_TOOLS = "choose a model that can call tools"
 #: More tokens than any session has: nothing is observed.
 _QUIET = 10**9
-_IN_TEXT = "It answered, and called no tool. Once more, with calls in text, as small models can make them."
+_IN_TEXT = (
+    "It answered, but did not list the files. Once more, with calls in text, as small models can make them."
+)
 
 #: Runs the turn of a trial and returns its events; a caller may show them, or stop the turn at Ctrl-C.
 RunTurn: TypeAlias = Callable[[app.App], Awaitable[Sequence[Event]]]
@@ -57,6 +59,12 @@ class Trial(NamedTuple):
     context: int | None = None
     #: What the person should know besides.
     warning: str = ""
+    stopped: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """The problem for the person. A turn that they stopped says nothing about the model."""
+        return self.problem if self.stopped else f"It does not work. {self.problem}"
 
     @property
     def usage(self) -> Usage:
@@ -77,8 +85,8 @@ class Trial(NamedTuple):
         return [event.call.name for event in self.events if isinstance(event, ToolFinished)]
 
     @property
-    def calls_no_tools(self) -> bool:
-        """It answers, but not by calling tools."""
+    def only_answers(self) -> bool:
+        """It answers, but not by calling the right tools."""
         return bool(self.problem and self.answer)
 
     @property
@@ -90,7 +98,7 @@ class Trial(NamedTuple):
         return (self.events[-1].stamp.at - self.events[0].stamp.at) * 1000 if self.events else 0.0
 
 
-STOPPED = Trial(problem="You stopped it.")
+STOPPED = Trial(problem="You stopped it.", stopped=True)
 
 
 async def run_quietly(opened: app.App) -> list[Event]:
@@ -101,9 +109,9 @@ async def run_quietly(opened: app.App) -> list[Event]:
 def attempt_both_ways(
     choice: Choice, try_it: Callable[[Choice], Trial], tell: Callable[[str], None]
 ) -> tuple[Choice, Trial]:
-    """Try a choice as it is; when the model answers but calls no tool, once more with calls in text."""
+    """Try a choice as it is; when the model only answers, once more with calls in text."""
     trial = try_it(choice)
-    if trial.calls_no_tools and choice.can_call_in_text:
+    if trial.only_answers and choice.can_call_in_text:
         tell(_IN_TEXT)
         again = try_it(choice.in_text())
         if not again.problem:
@@ -235,6 +243,8 @@ def _problem(events: Sequence[Event], *, flat: bool) -> str:
         return f"The specialist could not do it: {causes[-1]}"
     if not delegated:
         return "It answered by itself instead of asking a specialist: it does not call tools."
+    if called := [event.call.name for event in events if isinstance(event, ToolFinished)]:
+        return f"The specialist called {', '.join(called)}, and did not find the file."
     return "The specialist answered without looking: it does not call tools."
 
 

@@ -1,11 +1,14 @@
 """A whole statement of the message is the person's; a part that loses a "not" or an "if" is not."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.agents.chronicler.memory import memory_remember, memory_update
 from sestet.agents.chronicler.observations import observe_event
+from sestet.agents.librarian.knowledge import save_knowledge
 from sestet.services.memory.own_words import is_own_statement
 
 REQUESTS = [
@@ -13,9 +16,15 @@ REQUESTS = [
     for tool in (memory_remember, memory_update, observe_event)
     for example in tool.examples
 ]
+#: Only where the content stands at the end: "put … into the knowledge base" leaves words out after it.
+SAVING = [
+    example.replace("{content}", "{fact}")
+    for example in save_knowledge.examples
+    if re.search(r"knowledge.*\{content\}$|the fact that \{content\}$", example)
+]
 
 
-@pytest.mark.parametrize("request_", REQUESTS)
+@pytest.mark.parametrize("request_", [*REQUESTS, *SAVING, "Save to knowledge: {fact}"])
 @pytest.mark.parametrize("fact", ["I like tea", "I do not eat meat", "if it rains I stay in"])
 def test_what_a_request_to_remember_names_is_the_persons_own(request_: str, fact: str) -> None:
     assert is_own_statement(fact, request_.format(fact=fact))

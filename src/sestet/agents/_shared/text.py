@@ -43,7 +43,7 @@ def number_of(wanted: str, letter: str) -> int | None:
 
 def not_yours(label: Label) -> str:
     """The mark of a stored row in a list, if others may have written it."""
-    return ", not in your own words" if label.untrusted else ""
+    return ", perhaps not in your own words" if label.untrusted else ""
 
 
 def origin_of(call: CallInfo, text: str) -> Origin:

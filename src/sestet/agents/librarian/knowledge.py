@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Annotated
 
-from sestet.agents._shared.text import checked, given, not_yours, refuse_secret
+from sestet.agents._shared.text import checked, given, not_yours, origin_of, refuse_secret
 from sestet.core.errors import ToolError
 from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.message import Found
@@ -58,8 +58,10 @@ async def save_knowledge(
     """Save a text in the knowledge base, to be found again. Search first: it may be there already."""
     entry = entry_of(content, key, tags or ())
     refuse_secret(f"{entry.key}: {entry.content}")
+    # A title or a tag may be another's words, and a title chooses the entry that is replaced.
+    origin = origin_of(call, entry.content) if key is None and not entry.tags else call.origin
     # A model often sends an empty list for what it leaves out.
-    row = knowledge.save(entry.key, entry.content, category, call.origin, entry.tags or None)
+    row = knowledge.save(entry.key, entry.content, category, origin, entry.tags or None)
     if row.key.casefold() != entry.key.casefold():
         return (
             f"Saved beside it: {row.key} ({row.category}, version {row.version}). "

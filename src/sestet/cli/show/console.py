@@ -25,6 +25,8 @@ _USUAL_WIDTH = 80
 #: In markdown, a line with this many blanks before it is code.
 _CODE_INDENT = 4
 _NAME_WIDTH = 40
+#: With fewer columns for it, the last cell of a row is cut instead of broken.
+_LEAST_ROOM = 20
 
 
 def open_console(*, stderr: bool = False) -> "Console":
@@ -104,6 +106,25 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
         line.rstrip()
         lines.append(line)
     return lines
+
+
+def print_table(console: "Console", rows: Iterable[Sequence["Text"]]) -> None:
+    """Rows of cells; the last cell of a row breaks between words, below itself."""
+    from rich.text import Text
+
+    table = [list(row) for row in rows]
+    for row, line in zip(table, align(table), strict=True):
+        last = next((cell for cell in reversed(row) if cell.plain.strip()), Text())
+        text = last.plain.rstrip()
+        head = line[: len(line.plain) - len(text)]
+        if console.width - head.cell_len < _LEAST_ROOM:
+            # One long cell must not take the room of all rows.
+            head.rstrip()
+            head.append("  ")
+        indent, room = head.cell_len, console.width - head.cell_len
+        for part in (break_lines(text, room) if room >= _LEAST_ROOM else [text]) or [""]:
+            print_line(console, Text.assemble(head, (part, last.style)))
+            head = Text(" " * indent)
 
 
 def written_time(at: float) -> str:

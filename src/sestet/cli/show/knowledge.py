@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import align, echo, open_console, print_json, print_line
 from sestet.core.label import Label
 from sestet.core.record import as_dict
 from sestet.core.words import day
@@ -113,7 +113,7 @@ def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
     for number, passage in enumerate(() if as_json else found.passages):
         trust = ", untrusted" if passage.label.untrusted else ""
         about = f"{passage.collection}, {day(passage.created_at)}{trust}; {clean(passage.why)}"
-        typer.echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
+        echo(f"{chr(10) if number else ''}{clean(passage.source)} ({about})")
         if passage.title not in ("", passage.source):
             typer.echo(f"  {one_line(passage.title, 100)}")
         for line in clean(passage.text).splitlines():

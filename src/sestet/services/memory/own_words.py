@@ -21,6 +21,8 @@ _REQUEST = (
     r"(?:(?:remember|memori[sz]e|note|make a note|keep in mind|bear in mind|do not forget|don't forget"
     r"|you should know|observe|record|log|write down)(?: this| the following| the fact| the event)?"
     r"(?: that\b|:)?"
+    r"|(?:save|store|add|keep|put) (?:(?:(?:this|the|a) )?(?:knowledge|fact|note)"
+    r"|(?:this )?(?:to|in|into) (?:(?:the|our|my|your) )?knowledge(?: base)?)(?: that\b|:)"
     r"|(?:change|update|correct|replace) memory m?\d+(?: to\b| by\b|:)"
     r"|memory m?\d+ is (?:wrong:|out of date, now)|instead of memory m?\d+,)\s+"
 )
