@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import conversations
+from sestet.server import conversations, openai_chat, openai_responses
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import COOKIE, Entry, EntryCodes
 from sestet.server.errors import ApiError
@@ -19,10 +19,14 @@ from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
 #: Every endpoint of the API.
-ENDPOINTS: tuple[Endpoint, ...] = (*conversations.ENDPOINTS,)
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *conversations.ENDPOINTS,
+    *openai_chat.ENDPOINTS,
+    *openai_responses.ENDPOINTS,
+)
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
-<p>Sestet is running. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""
+<p>Sestet runs. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""
 
 
 class Health(Record):
