@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import conversations, openai_chat, openai_responses
+from sestet.server import agui, conversations, openai_chat, openai_responses
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import COOKIE, Entry, EntryCodes
 from sestet.server.errors import ApiError
@@ -23,6 +23,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *conversations.ENDPOINTS,
     *openai_chat.ENDPOINTS,
     *openai_responses.ENDPOINTS,
+    *agui.ENDPOINTS,
 )
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
