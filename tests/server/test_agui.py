@@ -3,6 +3,7 @@
 import asyncio
 import json
 import shutil
+from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from pydantic import TypeAdapter
 
 import sestet
 from sestet.core.errors import ModelError
+from sestet.core.model import ModelItem, ModelRequest, TextDelta
 from tests.server.served import Served, serving
 from tests.server.test_conversations import exec_send, to_operator
 from tests.server.test_openai import exec_clock
@@ -179,6 +181,33 @@ async def test_a_cancelled_turn_closes_everything(tmp_path: Path) -> None:
     assert one(events, "RUN_FINISHED")["outcome"] == {"type": "cancelled"}
 
 
+class Talker:
+    """A model that says a word and never ends its reply."""
+
+    name = "talker"
+
+    def __init__(self) -> None:
+        self.spoke = asyncio.Event()
+
+    async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        yield TextDelta("Well")
+        self.spoke.set()
+        await asyncio.Event().wait()
+
+    async def close(self) -> None: ...
+
+
+async def test_a_turn_that_is_cancelled_while_it_speaks_closes_its_message(tmp_path: Path) -> None:
+    talker = Talker()
+    async with serving(tmp_path, model=talker) as served:
+        run = asyncio.create_task(run_events(served, run_input("hi")))
+        await talker.spoke.wait()
+        served.app.cancel_turn("t1")
+        events = await run
+
+    assert kinds(events)[-2:] == ["TEXT_MESSAGE_END", "RUN_FINISHED"]
+
+
 async def test_the_same_run_sent_twice_is_one_turn(tmp_path: Path) -> None:
     async with serving(tmp_path, "Hello!") as served:
         first = await run_events(served, run_input("hi"))
@@ -189,7 +218,8 @@ async def test_the_same_run_sent_twice_is_one_turn(tmp_path: Path) -> None:
 
 
 async def test_bad_runs_are_explained(tmp_path: Path) -> None:
-    image = [{"type": "image", "source": {"type": "url", "value": "http://x"}}]
+    source = {"type": "url", "value": "http://x"}
+    image = [{"type": "text", "text": "look"}, {"type": "image", "source": source}]
     entry = {"interruptId": "none", "status": "resolved", "payload": {"approved": True}}
     bad: tuple[tuple[Json, int], ...] = (
         ({"messages": []}, 400),
