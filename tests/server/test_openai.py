@@ -11,6 +11,7 @@ from openai import AsyncOpenAI, OpenAI
 
 import sestet
 from sestet.core.errors import ModelError
+from sestet.server import followed_turn
 from sestet.server.limits import RequestLimits
 from tests.server.served import Served, serving
 from tests.server.test_conversations import exec_send, to_operator
@@ -362,6 +363,34 @@ async def test_a_client_that_leaves_stops_no_turn(tmp_path: Path, stream: bool) 
     assert row.turns == 1
     left = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
     assert left == []
+
+
+async def test_a_message_that_is_cancelled_in_the_queue_ends_its_stream(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(followed_turn, "_QUIET_SECONDS", 0.01)
+    called = asyncio.Event()
+
+    @sestet.tool(risk="safe", effect="none", reads=(), recovery="pure")
+    async def exec_wait() -> str:
+        """Wait for ever."""
+        called.set()
+        await asyncio.Event().wait()
+        return ""
+
+    replies = (to_operator("wait"), sestet.ToolCall("exec_wait", {}))
+    async with serving(tmp_path, *replies, tools=[exec_wait]) as served, client_of(served) as client:
+        create = client.chat.completions.create
+        first = await create(model="sestet", messages=[user("wait")], user="s1", stream=True)
+        await called.wait()
+        second = await create(model="sestet", messages=[user("more")], user="s1", stream=True)
+        extra: Any = (await anext(second)).model_extra
+        assert await served.server.host.turns.cancel(extra["sestet"]["turn"]) == "cancelled"
+        with pytest.raises(openai.APIError, match="cut off"):
+            _ = [chunk async for chunk in second]
+        served.app.cancel_turn("s1")
+        with pytest.raises(openai.APIError, match="cancelled"):
+            _ = [chunk async for chunk in first]
 
 
 async def follow(served: Served, session: str, may_end: asyncio.Event) -> bool:
