@@ -103,7 +103,7 @@ clean: ## remove .venv, caches and build products
 	@scripts/setup.sh run
 
 .venv/.dev: pyproject.toml requirements.lock requirements-dev.lock scripts/setup.sh scripts/install_packages.py \
-		tests/chain/package-lock.json $(STALE)
+		tests/chain/package-lock.json tests/server/agui_client/package-lock.json $(STALE)
 	@scripts/setup.sh dev
 
 build/lock-venv/bin/uv: | .venv/.run

@@ -94,18 +94,18 @@ offer_package() {
         say "$2 could not be installed; some tests of the $3 are left out"
 }
 
-# The payment tests run against a real chain on this machine, which comes as npm packages with hashes. They are
-# left out without it, so go on if it cannot be installed. No script of a package runs. ("npm ci" would refuse a
-# lock file that lacks the packages of other systems.)
-offer_chain() {
+# Some tests need npm packages, which come with hashes: a real chain on this machine for payments, and the official
+# client of AG-UI. Those tests are left out without them, so go on if they cannot be installed. No script of a package
+# runs. ("npm ci" would refuse a lock file that lacks the packages of other systems.)
+offer_npm() {
     if ! command -v npm >/dev/null; then
-        say "npm was not found; the tests of payments over a chain are left out"
+        say "npm was not found; the tests of $2 are left out"
         return 0
     fi
-    if [ tests/chain/node_modules/.package-lock.json -nt tests/chain/package-lock.json ]; then return 0; fi
-    say "installing the local chain of the payment tests"
-    (cd tests/chain && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null 2>&1 ||
-        say "the local chain could not be installed; the tests of payments over a chain are left out"
+    if [ "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ]; then return 0; fi
+    say "installing the npm packages for the tests of $2"
+    (cd "$1" && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null 2>&1 ||
+        say "they could not be installed; the tests of $2 are left out"
 }
 
 # Rename before removing, so that an interrupted removal does not leave half a .venv.
@@ -170,7 +170,8 @@ case ${1:-} in
         offer_package chromium-headless-shell chromium-headless-shell browser </dev/null
         offer_package gnome-keyring-daemon gnome-keyring vault </dev/null
         offer_package dbus-daemon dbus-daemon vault </dev/null
-        offer_chain </dev/null
+        offer_npm tests/chain "payments over a chain" </dev/null
+        offer_npm tests/server/agui_client "AG-UI's own client" </dev/null
         set_up requirements-dev.lock .run .dev </dev/null
         ;;
     usable) usable ;;

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import conversations, metrics_api
+from sestet.server import agui, conversations, metrics_api, openai_chat, openai_responses
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import COOKIE, Entry, EntryCodes
 from sestet.server.errors import ApiError
@@ -19,7 +19,13 @@ from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
 #: Every endpoint of the API.
-ENDPOINTS: tuple[Endpoint, ...] = (*conversations.ENDPOINTS, *metrics_api.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *conversations.ENDPOINTS,
+    *metrics_api.ENDPOINTS,
+    *openai_chat.ENDPOINTS,
+    *openai_responses.ENDPOINTS,
+    *agui.ENDPOINTS,
+)
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
 <p>Sestet is running. <code>sestet docs server</code> shows how programs talk with it.</p></html>"""

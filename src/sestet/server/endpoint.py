@@ -47,6 +47,8 @@ class Endpoint(Record):
     status: int = 200
     #: A stream of events in place of JSON.
     stream: bool = False
+    #: Writes an error in the form of the endpoint's own clients; None: in ours.
+    error: Callable[[Exception], Response] | None = None
 
 
 class Call(Generic[_BodyT, _QueryT]):
@@ -86,7 +88,7 @@ async def answer(host: Host, limits: RequestLimits, endpoint: Endpoint, request:
         body = await _body(endpoint.body, request) if endpoint.body else None
         result = await endpoint.handle(Call(host, limits, request, body, query))
     except Exception as error:
-        return error_response(error)
+        return endpoint.error(error) if endpoint.error else error_response(error)
     if isinstance(result, Response):
         return result
     if result is None:
