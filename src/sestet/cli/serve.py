@@ -94,6 +94,7 @@ async def _serve(context: typer.Context, address: "Address", open_browser: bool)
     require_safe(address)
 
     def on_ready(url: str, codes: "EntryCodes") -> None:
+        echo(f"The owner's token: {data_directory() / OWNER_FILE}", err=True)
         echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
         if open_browser:
             # The code is worthless after its first use. A browser in the terminal ends only when it is left.
@@ -103,7 +104,6 @@ async def _serve(context: typer.Context, address: "Address", open_browser: bool)
     async with open_app(context) as app:
         for warning in app.warnings:
             warn_once(warning)
-        echo(f"The owner's token: {app.database.path.parent / OWNER_FILE}", err=True)
         await serve(app, address, on_ready, loaded.file)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import os
 import resource
 import signal
 import socket
@@ -28,6 +29,8 @@ from sestet.server.limits import RequestLimits
 _GRACE = 5
 _HEAD_BYTES = 65_536
 _BACKLOG = 2048
+#: The addresses that stand for every address of the machine, with one of its own.
+_EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104
 _DESCRIPTORS = 65_536
 
 
@@ -124,15 +127,16 @@ def listening_socket(address: Address) -> socket.socket:
     """A socket that listens at the address; port 0 takes a free one."""
     where = f"cannot listen at '{address.host}', port {address.port}"
     try:
-        return socket.create_server(
-            (address.host, address.port),
-            family=socket.AF_INET6 if ":" in address.host else socket.AF_INET,
-            backlog=_BACKLOG,
-        )
-    except (socket.gaierror, UnicodeError) as error:
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
         raise PersonError(f"{where}: this machine knows no such host; choose another with --host") from error
+    # A name may have addresses of both families; most clients try the older one too.
+    family, _, _, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
+    try:
+        return socket.create_server(place[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
-        raise PersonError(f"{where}: {error.strerror}; choose another with --port or --host") from error
+        why = os.strerror(error.errno or 0)
+        raise PersonError(f"{where}: {why}; choose another with --port or --host") from error
 
 
 class Listening(NamedTuple):
@@ -213,18 +217,14 @@ def _allow_many_connections() -> None:
 
 
 def _names(address: Address, port: int) -> list[str]:
-    own = [] if _is_everywhere(address.host) else written_hosts(_shown(address.host), port, address.scheme)
+    own = [] if address.host in _EVERYWHERE else written_hosts(_shown(address.host), port, address.scheme)
     # A proxy has a port of its own, so its name alone is a name of the server.
     return [*own, *(written for name in address.names for written in (name, f"{name}:{port}"))]
 
 
-def _is_everywhere(host: str) -> bool:
-    return host in ("", "0.0.0.0", "::")  # noqa: S104
-
-
 def _reachable(host: str) -> str:
     """An address of this machine, for a server that listens at all of them."""
-    return "127.0.0.1" if host in ("", "0.0.0.0") else "::1" if host == "::" else host  # noqa: S104
+    return _EVERYWHERE.get(host, host)
 
 
 def _shown(host: str) -> str:
