@@ -111,6 +111,15 @@ def test_with_tls_it_listens_beyond_this_machine(home: Home, tmp_path: Path) -> 
             assert not plain.recv(1000).startswith(b"HTTP")
 
 
+def test_behind_a_proxy_pages_come_over_tls(home: Home) -> None:
+    options = ("--port", "0", "--behind-proxy", "--allow-host", "box.example")
+    with start_server(home, *options) as server:
+        assert server.url.startswith("http://127.0.0.1:")
+        for origin, status in (("https://box.example", 200), ("http://box.example", 403)):
+            with server.client(Host="box.example", Origin=origin) as client:
+                assert client.get("/api/sessions").status_code == status
+
+
 @needs_openssl
 def test_open_hands_the_browser_a_code_and_never_the_token(home: Home, tmp_path: Path) -> None:
     opened, script = tmp_path / "opened", tmp_path / "browser"

@@ -4,10 +4,9 @@ import re
 import sys
 import webbrowser
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -19,9 +18,13 @@ from sestet.config.installation import install_command
 from sestet.core.errors import PersonError
 from sestet.services.tokens import OWNER_FILE
 
-if TYPE_CHECKING:
+try:
     from sestet.server.entry import EntryCodes
-    from sestet.server.serve import Address
+    from sestet.server.serve import Address, require_safe, serve
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("h11", "starlette", "uvicorn"):
+        raise
+    raise PersonError(f"the server needs the extra 'server': {install_command('server')}") from error
 
 program = new_program()
 
@@ -80,41 +83,32 @@ def serve_here(
         proxy = ["--behind-proxy"] if behind_proxy else []
         echo(_unit(context, ["--host", host, "--port", str(port), *paths, *proxy, *names]))
         return
-    _require_extra()
-    from sestet.server.serve import Address
-
     address = Address(host, port, certificate, key, behind_proxy, tuple(allow_host or ()))
     run(_serve(context, address, open_browser))
 
 
-async def _serve(context: typer.Context, address: "Address", open_browser: bool) -> None:
-    # Loaded here, so that a start without the extra can say what is missing.
-    from sestet.server.serve import require_safe, serve
-
+async def _serve(context: typer.Context, address: Address, open_browser: bool) -> None:
     require_safe(address)
-
-    def on_ready(url: str, codes: "EntryCodes") -> None:
-        echo(f"The owner's token: {data_directory() / OWNER_FILE}", err=True)
-        echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
-        if open_browser:
-            # The code is worthless after its first use. A browser in the terminal ends only when it is left.
-            Thread(target=_open_browser, args=(f"{url}/enter?code={codes.new()}",), daemon=True).start()
-
     loaded = load(context)
     async with open_app(context) as app:
         for warning in app.warnings:
             warn_once(warning)
+
+        def on_ready(url: str, codes: EntryCodes) -> None:
+            echo(f"The owner's token: {app.database.path.parent / OWNER_FILE}", err=True)
+            echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
+            if open_browser:
+                # The code is worthless after its first use.
+                entrance = f"{address.entrance(url)}/enter?code={codes.new()}"
+                # A browser in the terminal ends only when the person leaves it.
+                Thread(target=_open_browser, args=(entrance,), daemon=True).start()
+
         await serve(app, address, on_ready, loaded.file)
 
 
 def _open_browser(url: str) -> None:
     if not webbrowser.open(url):
         echo(f"no browser was found; open this within a minute, it works once: {url}", err=True)
-
-
-def _require_extra() -> None:
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise PersonError(f"the server needs the extra 'server': {install_command('server')}")
 
 
 def _unit(context: typer.Context, options: Sequence[str]) -> str:

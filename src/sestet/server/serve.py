@@ -52,11 +52,13 @@ class Address(Record):
         return "https" if self.certificate or self.behind_proxy else "http"
 
     def url(self, port: int) -> str:
-        """Where a browser finds the server."""
-        if self.behind_proxy and self.names:
-            return f"https://{self.names[0]}"
+        """Where the server listens."""
         scheme = "https" if self.certificate else "http"
-        return f"{scheme}://{_shown(_reachable(self.host))}:{port}"
+        return f"{scheme}://{_shown(_EVERYWHERE.get(self.host, self.host))}:{port}"
+
+    def entrance(self, url: str) -> str:
+        """Where a browser finds a server that listens at a URL: at the proxy, if it has a name."""
+        return f"https://{self.names[0]}" if self.behind_proxy and self.names else url
 
 
 def require_safe(address: Address) -> ssl.SSLContext | None:
@@ -220,11 +222,6 @@ def _names(address: Address, port: int) -> list[str]:
     own = [] if address.host in _EVERYWHERE else written_hosts(_shown(address.host), port, address.scheme)
     # A proxy has a port of its own, so its name alone is a name of the server.
     return [*own, *(written for name in address.names for written in (name, f"{name}:{port}"))]
-
-
-def _reachable(host: str) -> str:
-    """An address of this machine, for a server that listens at all of them."""
-    return _EVERYWHERE.get(host, host)
 
 
 def _shown(host: str) -> str:
