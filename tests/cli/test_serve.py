@@ -14,9 +14,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from sestet.core.errors import PersonError
+from sestet.server.serve import Address, require_safe
 from tests.cli.conftest import Call
 from tests.cli.program import PATIENCE, Home
 from tests.cli.server_program import ANSWER, Server, start_server
+from tests.server.certificates import certificate, needs_openssl
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - what is tested
 _ROOT = Path(__file__).parents[2]
@@ -78,18 +81,6 @@ def test_a_second_start_goes_on_with_an_unfinished_turn(home: Home) -> None:
     assert [event["kind"] for event in seen].count("turn_started") == 1
 
 
-def certificate(directory: Path) -> tuple[str, str]:
-    """A certificate that signs itself, and its key."""
-    files = str(directory / "certificate.pem"), str(directory / "key.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-    subject = ["-nodes", "-subj", "/CN=localhost", "-days", "2", "-out", files[0], "-keyout", files[1]]
-    subprocess.run([*command, *subject], check=True, capture_output=True, timeout=PATIENCE)
-    return files
-
-
-needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
-
-
 @needs_openssl
 def test_with_tls_it_listens_beyond_this_machine(home: Home, tmp_path: Path) -> None:
     certificate_file, key = certificate(tmp_path)
@@ -146,14 +137,26 @@ def test_open_hands_the_browser_a_code_and_never_the_token(home: Home, tmp_path:
     assert {"Secure", "HttpOnly", "SameSite=strict", "Path=/"} <= {part.strip() for part in rest.split(";")}
 
 
-@pytest.mark.parametrize("host", [EVERYWHERE, "192.0.2.1", "::", "box.example", ""])
-def test_without_tls_it_does_not_listen_beyond_this_machine(call: Call, host: str) -> None:
-    done = call("serve", "--host", host, "--port", "0")
+@pytest.mark.parametrize("host", [EVERYWHERE, "192.0.2.1", "::", "box.example", "127.evil.example", ""])
+def test_an_address_beyond_this_machine_needs_tls_or_a_proxy(host: str) -> None:
+    with pytest.raises(PersonError, match="can be reached from other machines"):
+        require_safe(Address(host))
+    assert require_safe(Address(host, behind_proxy=True)) is None
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
+def test_an_address_of_this_machine_alone_needs_no_tls(host: str) -> None:
+    assert require_safe(Address(host)) is None
+
+
+def test_the_program_refuses_to_listen_beyond_this_machine(call: Call, home: Home) -> None:
+    done = call("serve", "--host", "192.0.2.1", "--port", "0")
 
     assert done.code == 1
-    assert f"'{host}' can be reached from other machines" in done.err
+    assert "'192.0.2.1' can be reached from other machines" in done.err
     assert "--tls-certificate" in done.err
     assert "--behind-proxy" in done.err
+    assert not home.data.exists()
 
 
 @needs_openssl

@@ -12,15 +12,18 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
+import sestet
 from sestet.server.connection import ConnectionLimits
 from sestet.server.entry import Entry
 from sestet.server.limits import RequestLimits
-from tests.server.served import Served, serving
+from sestet.server.serve import Address, listening
+from tests.server.certificates import certificate, needs_openssl
+from tests.server.served import SETTINGS, Served, serving
 from tests.server.test_conversations import read_turn, send
 from tests.server.wire import PATIENCE, Wire, ask, deaf_wire, head, wire
 
 MESSAGES = "/api/sessions/s1/messages"
-QUICK = 0.3
+QUICK = 0.5
 JSON = {"Content-Type": "application/json"}
 
 
@@ -123,15 +126,29 @@ async def test_many_slow_connections_do_not_keep_others_out(tmp_path: Path) -> N
 
 
 async def test_a_client_that_does_not_read_is_let_go(tmp_path: Path) -> None:
-    async with serving(tmp_path, "x" * 3_900_000, limits=limited(unread=QUICK)) as served:
+    limits = RequestLimits(streams=1, connection=ConnectionLimits(unread=QUICK))
+    url = "/api/sessions/s1/events"
+    async with serving(tmp_path, "x" * 3_900_000, limits=limits) as served, served.client() as client:
         await read_turn(served, (await send(served, "s1", "hi"))["turn"])
-        with deaf_wire(served.url, request(served, "GET /api/sessions/s1/events")):
+        with deaf_wire(served.url, request(served, f"GET {url}")):
+            status = 0
             async with asyncio.timeout(PATIENCE):
-                # The server gets to the new connection while another request is answered.
-                async with served.client() as client:
-                    await client.get("/health")
-                (waiting,) = open_requests()
-                await asyncio.wait((waiting,))
+                # It has the only stream of the token until the server closes it.
+                while status != 200:
+                    async with client.stream("GET", url) as response:
+                        status = response.status_code
+
+
+@needs_openssl
+async def test_a_tls_handshake_that_does_not_begin_is_closed(tmp_path: Path) -> None:
+    certificate_file, key = certificate(tmp_path)
+    address = Address(port=0, certificate=Path(certificate_file), key=Path(key))
+    async with (
+        sestet.open(SETTINGS, model=sestet.ScriptedModel([]), home=tmp_path / "data") as app,
+        listening(app, address, limits=limited(handshake=QUICK)) as server,
+        wire(server.url) as line,
+    ):
+        assert await line.until_closed() == b""
 
 
 async def test_a_body_that_is_declared_too_large_is_refused_at_once(tmp_path: Path) -> None:
