@@ -7,6 +7,7 @@ import signal
 import socket
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,14 @@ def test_with_tls_it_listens_beyond_this_machine(home: Home, tmp_path: Path) -> 
             ("box.example", 200),
             (f"box.example:{port}", 200),
             ("evil.example", 421),
+            (f"127.0.0.2:{port}", 421),
         ):
             with server.client(Host=host, Origin=f"https://{host}") as client:
                 assert client.get("/api/sessions").status_code == status, host
+        with server.client() as client:
+            # It answers to the address at which a request arrives; on Linux this one leads here too.
+            if sys.platform == "linux":
+                assert client.get(f"https://127.0.0.2:{port}/api/sessions").status_code == 200
         with socket.create_connection(("127.0.0.1", int(port)), timeout=PATIENCE) as plain:
             plain.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert not plain.recv(1000).startswith(b"HTTP")
