@@ -44,8 +44,14 @@ def ask(server: Server, text: str) -> str:
 def test_it_serves_until_a_signal_stops_it(home: Home, number: signal.Signals) -> None:
     with start_server(home, "--port", "0") as server:
         assert ask(server, "hello")
-        with server.client() as client, client.stream("GET", "/api/sessions/other/events") as stream:
-            # An open stream does not keep the server from stopping.
+        port = int(server.url.rpartition(":")[2])
+        with (
+            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as slow,
+            server.client() as client,
+            client.stream("GET", "/api/sessions/other/events") as stream,
+        ):
+            # Neither an open stream nor a request that has only begun keeps the server from stopping.
+            slow.sendall(b"GET / HTTP/1.1\r\n")
             next(stream.iter_bytes())
             code, printed = server.stop(number)
 
