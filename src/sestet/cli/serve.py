@@ -1,9 +1,11 @@
 """``sestet serve``: the server for pages and programs."""
 
-import shlex
+import re
 import sys
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 from typing import Annotated
 
 import typer
@@ -11,17 +13,31 @@ import typer
 from sestet.cli.assistant import load, open_app, run, warn_once
 from sestet.cli.options import new_program, whole_number
 from sestet.cli.show.console import echo
-from sestet.server.entry import EntryCodes
-from sestet.server.serve import Address, require_safe, serve
+from sestet.config import data_directory
+from sestet.config.installation import install_command
+from sestet.core.errors import PersonError
 from sestet.services.tokens import OWNER_FILE
+
+try:
+    from sestet.server.entry import EntryCodes
+    from sestet.server.serve import Address, require_safe, serve
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("h11", "starlette", "uvicorn"):
+        raise
+    raise PersonError(f"the server needs the extra 'server': {install_command('server')}") from error
 
 program = new_program()
 
-_UNIT = """[Unit]
+_PLAIN = re.compile(r"[\w./:=@+,-]+", re.ASCII)
+_UNIT = """# Save this as ~/.config/systemd/user/sestet.service, then:
+#   systemctl --user daemon-reload
+#   systemctl --user enable --now sestet
+# 'loginctl enable-linger' lets it run while you are not logged in.
+[Unit]
 Description=Sestet, a personal assistant
-After=network.target
 
 [Service]
+Environment={environment}
 ExecStart={command}
 Restart=on-failure
 # Calls that have begun get some seconds to end.
@@ -61,7 +77,11 @@ def serve_here(
     that still run go on when it starts again.
     """
     if print_systemd:
-        echo(_UNIT.format(command=f"{shlex.quote(sys.executable)} -m sestet serve --port {port}"))
+        files = {"--tls-certificate": certificate, "--tls-key": key}
+        paths = [part for option, file in files.items() if file for part in (option, str(file.absolute()))]
+        names = [part for name in allow_host or () for part in ("--allow-host", name)]
+        proxy = ["--behind-proxy"] if behind_proxy else []
+        echo(_unit(context, ["--host", host, "--port", str(port), *paths, *proxy, *names]))
         return
     address = Address(host, port, certificate, key, behind_proxy, tuple(allow_host or ()))
     run(_serve(context, address, open_browser))
@@ -69,16 +89,44 @@ def serve_here(
 
 async def _serve(context: typer.Context, address: Address, open_browser: bool) -> None:
     require_safe(address)
-
-    def on_ready(url: str, codes: EntryCodes) -> None:
-        echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
-        if open_browser:
-            # The code is worthless after its first use.
-            webbrowser.open(f"{url}/enter?code={codes.new()}")
-
     loaded = load(context)
     async with open_app(context) as app:
         for warning in app.warnings:
             warn_once(warning)
-        echo(f"The owner's token: {app.database.path.parent / OWNER_FILE}", err=True)
+
+        def on_ready(url: str, codes: EntryCodes) -> None:
+            echo(f"The owner's token: {app.database.path.parent / OWNER_FILE}", err=True)
+            echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
+            if open_browser:
+                # The code is worthless after its first use.
+                entrance = f"{address.entrance(url)}/enter?code={codes.new()}"
+                # A browser in the terminal ends only when the person leaves it.
+                Thread(target=_open_browser, args=(entrance,), daemon=True).start()
+
         await serve(app, address, on_ready, loaded.file)
+
+
+def _open_browser(url: str) -> None:
+    if not webbrowser.open(url):
+        echo(f"no browser was found; open this within a minute, it works once: {url}", err=True)
+
+
+def _unit(context: typer.Context, options: Sequence[str]) -> str:
+    """A systemd unit that starts the server with these options, on the data and settings of now."""
+    config: Path | None = context.obj
+    chosen = ["--config", str(config.absolute())] if config else []
+    command = [sys.executable, "-m", "sestet", *chosen, "serve", *options]
+    return _UNIT.format(
+        environment=_quote(f"SESTET_HOME={data_directory().absolute()}"),
+        command=" ".join(_quote(part).replace("$", "$$") for part in command),
+    )
+
+
+def _quote(text: str) -> str:
+    """A word of a systemd unit, which has its own rules: % stands for a value, and $ for a variable."""
+    if any(ord(letter) < ord(" ") for letter in text):
+        raise PersonError(f"{text!r} cannot be part of a systemd unit")
+    if _PLAIN.fullmatch(text):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
+    return f'"{escaped}"'

@@ -49,10 +49,14 @@ def new_token(
     scope: Annotated[
         TokenScope, typer.Option(help="owner: everything; chat: talk alone; read: look, change nothing.")
     ] = "chat",
+    as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
     """Make a token and print it: it is shown only this once."""
     with open_stored(context) as data:
         token = data.tokens.new(name, scope)
+    if as_json:
+        print_json({"name": name, "scope": scope, "token": token})
+        return
     echo(token)
     echo(f"'{name}' may now {_MAY[scope]}; 'sestet tokens revoke {name}' ends that", err=True)
 

@@ -13,7 +13,7 @@ from sestet import __version__
 from sestet.core.record import Record, to_json
 from sestet.server import agui, conversations, metrics_api, openai_chat, openai_responses
 from sestet.server.endpoint import Endpoint, answer, error_response
-from sestet.server.entry import COOKIE, Entry, EntryCodes
+from sestet.server.entry import Entry, EntryCodes, cookie_name
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
@@ -36,8 +36,10 @@ class Health(Record):
     version: str
 
 
-def application(host: Host, codes: EntryCodes, hosts: Sequence[str], limits: RequestLimits) -> ASGIApp:
-    """``hosts``: the names and ports that this server answers to."""
+def application(
+    host: Host, codes: EntryCodes, hosts: Sequence[str], limits: RequestLimits, scheme: str = "http"
+) -> ASGIApp:
+    """``hosts``: the names and ports that this server answers to; ``scheme``: the one that clients see."""
 
     async def health(request: Request) -> Response:
         return _json(Health("ok", __version__))
@@ -52,10 +54,14 @@ def application(host: Host, codes: EntryCodes, hosts: Sequence[str], limits: Req
             refused = "this code was used or has expired"
             return error_response(ApiError("unauthorized", refused, "start 'sestet serve --open' again"))
         response = RedirectResponse("/", 303)
-        secure = request.url.scheme == "https"
-        token = host.tokens.new_for_browser()
-        response.set_cookie(COOKIE, token, _YEAR, httponly=True, samesite="strict", secure=secure)
-        response.headers["referrer-policy"] = "no-referrer"
+        response.set_cookie(
+            cookie_name(scheme),
+            host.tokens.new_for_browser(),
+            _YEAR,
+            httponly=True,
+            samesite="strict",
+            secure=scheme == "https",
+        )
         return response
 
     async def welcome(request: Request) -> Response:
@@ -70,7 +76,7 @@ def application(host: Host, codes: EntryCodes, hosts: Sequence[str], limits: Req
     ]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page, Exception: _failed})
     inner.router.redirect_slashes = False
-    return Entry(inner, host.tokens, hosts, limits)
+    return Entry(inner, host.tokens, hosts, limits, scheme)
 
 
 def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:

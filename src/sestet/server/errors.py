@@ -2,6 +2,8 @@
 
 from typing import Literal, TypeAlias
 
+from starlette.requests import ClientDisconnect
+
 from sestet.core.errors import BusyError, PersonError, SestetError, StorageError
 from sestet.core.record import Record
 from sestet.detached.turns import TooManyWaitingError
@@ -12,6 +14,7 @@ ErrorCode: TypeAlias = Literal[
     "forbidden",
     "not_found",
     "method_not_allowed",
+    "too_slow",
     "conflict",
     "too_large",
     "unsupported_media_type",
@@ -26,6 +29,7 @@ STATUS: dict[ErrorCode, int] = {
     "forbidden": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "too_slow": 408,
     "conflict": 409,
     "too_large": 413,
     "unsupported_media_type": 415,
@@ -52,16 +56,21 @@ class ErrorBody(Record):
 class ApiError(SestetError):
     """Ends a request with an error for its client."""
 
-    def __init__(self, code: ErrorCode, message: str, way_out: str = "") -> None:
+    def __init__(self, code: ErrorCode, message: str, way_out: str = "", retry_after: int = 1) -> None:
+        """``retry_after``: the seconds after which a client that asked too often may ask again."""
         super().__init__(message)
         self.facts = ErrorFacts(code, message, way_out)
         self.status = STATUS[code]
+        self.retry_after = retry_after
 
 
 def api_error(error: Exception) -> ApiError:
     """What a client is told about an error. A bug and the storage tell nothing of their own words."""
     if isinstance(error, ApiError):
         return error
+    if isinstance(error, ClientDisconnect):
+        # No client reads this: it keeps a client that leaves from looking like a bug in the log.
+        return ApiError("bad_request", "the client left before the body ended")
     if isinstance(error, TooManyWaitingError):
         return ApiError("too_many_requests", str(error))
     if isinstance(error, BusyError):

@@ -9,10 +9,11 @@ from starlette.types import Receive, Scope, Send
 
 from sestet.core.event import Event
 from sestet.detached.feeds import Feeds
+from sestet.server.errors import ApiError
 from sestet.storage.session_log import Place, Placed
 
 #: Seconds without an event before a comment shows that the stream is alive, and the token is checked again.
-_QUIET_SECONDS = 10.0
+QUIET_SECONDS = 5.0
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
@@ -49,6 +50,9 @@ class EventStream(Response):
         with self._open_things:
             headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
+            if scope["method"] == "HEAD":
+                await _end(send)
+                return
             sending = asyncio.create_task(self._send(send))
             leaving = asyncio.create_task(_until_gone(receive))
             try:
@@ -57,19 +61,24 @@ class EventStream(Response):
                 for task in (sending, leaving):
                     task.cancel()
                 await asyncio.wait((sending, leaving))
+            if not sending.cancelled():
+                # Raises if the stream failed on a bug.
+                sending.result()
+            elif not leaving.cancelled() and not leaving.result():
+                await _end(send)
 
     async def _send(self, send: Send) -> None:
         # The first bytes go out at once, so that a client knows that it is connected.
         await _write(send, b": connected\n\n")
         with self._feeds.reading(self._session_id) as feed:
-            async with aclosing(feed.follow(self._after, _QUIET_SECONDS)) as batches:
+            async with aclosing(feed.follow(self._after, QUIET_SECONDS)) as batches:
                 async for events in batches:
                     if not self._may_go_on():
                         break
                     await _write(send, self._written(events) or b": quiet\n\n")
                     if any(self._is_last(each.event) for each in events):
                         break
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await _end(send)
 
     def _written(self, events: Sequence[Placed]) -> bytes:
         return b"".join(sse(each) for each in events if self._wanted(each.event))
@@ -88,6 +97,15 @@ async def _write(send: Send, content: bytes) -> None:
     await send({"type": "http.response.body", "body": content, "more_body": True})
 
 
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
+async def _end(send: Send) -> None:
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _until_gone(receive: Receive) -> bool:
+    """Whether the client has left; False: it sends a body that is too large, and the stream ends."""
+    try:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+    except ApiError:
+        return False
+    return True

@@ -1,5 +1,6 @@
-"""What one request and one client may use: size of a body, requests a minute, open streams."""
+"""What one request and one client may use: size of a body, requests a minute, open streams, time."""
 
+import math
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -7,6 +8,7 @@ from contextlib import contextmanager
 from starlette.datastructures import Headers
 from starlette.types import Message, Receive
 
+from sestet.server.connection import ConnectionLimits
 from sestet.server.errors import ApiError
 
 _BODY_BYTES = 1_000_000
@@ -20,8 +22,13 @@ class RequestLimits:
     """Counts the requests and streams of each token. The limits are for mistakes and loops of a client."""
 
     def __init__(
-        self, requests_a_minute: int = _REQUESTS_A_MINUTE, streams: int = _STREAMS, body: int = _BODY_BYTES
+        self,
+        requests_a_minute: int = _REQUESTS_A_MINUTE,
+        streams: int = _STREAMS,
+        body: int = _BODY_BYTES,
+        connection: ConnectionLimits | None = None,
     ) -> None:
+        self.connection = connection or ConnectionLimits()
         self._rate = requests_a_minute / 60
         self._most = float(requests_a_minute)
         self._streams = streams
@@ -39,7 +46,10 @@ class RequestLimits:
         left, since = self._left.get(token, (self._most, now))
         left = min(self._most, left + (now - since) * self._rate)
         if left < 1:
-            raise ApiError("too_many_requests", "this token makes too many requests", "wait a second")
+            wait = math.ceil((1 - left) / self._rate)
+            raise ApiError(
+                "too_many_requests", "this token makes too many requests", f"wait {wait} seconds", wait
+            )
         self._left[token] = (left - 1, now)
 
     @property
@@ -59,6 +69,8 @@ class RequestLimits:
             yield
         finally:
             self._open[token] -= 1
+            if not self._open[token]:
+                del self._open[token]
 
 
 def limited_body(headers: Headers, receive: Receive, limit: int) -> Receive:

@@ -3,6 +3,7 @@
 import os
 import re
 import secrets
+import stat
 import time
 from contextlib import suppress
 from hashlib import sha256
@@ -12,7 +13,7 @@ from sestet.core.errors import BusyError, PersonError, StorageError
 from sestet.storage.database import Database
 from sestet.storage.tokens import TokenRow, TokenScope, TokenStore
 
-__all__ = ["OWNER_FILE", "TokenRow", "TokenScope", "Tokens"]
+__all__ = ["OWNER_FILE", "TokenRow", "TokenScope", "Tokens", "is_token"]
 
 #: The owner's own token, beside the database.
 OWNER_FILE = "server-token"
@@ -21,6 +22,7 @@ _PREFIX = "sestet_"
 _NAME = re.compile(r"[\w.@:+-]{1,64}")
 #: A token's last use is noted at most this often.
 _NOTE_SECONDS = 60.0
+_FILE_BYTES = 1000
 
 
 class Tokens:
@@ -45,7 +47,7 @@ class Tokens:
 
     def find(self, token: str) -> TokenRow | None:
         """The token that a client shows; None: it is unknown or revoked."""
-        row = self._store.find(_digest(token)) if token.startswith(_PREFIX) else None
+        row = self._store.find(_digest(token)) if is_token(token) else None
         now = time.time()
         if row is not None and now - row.used_at > _NOTE_SECONDS:
             # When it was used last is not worth waiting for another process.
@@ -65,12 +67,21 @@ class Tokens:
             raise PersonError(f"there is no token '{name}'; 'sestet tokens list' lists them")
 
     def owner_file(self) -> Path:
-        """The file with the owner's token, which is made anew if it is missing or was revoked."""
+        """The file with the owner's token.
+
+        It is made anew if it is missing, was revoked, or if others could read or have put it there.
+        """
         file = self._directory / OWNER_FILE
-        if self.find(_read(file)) is None:
+        row = self.find(_read_private(file))
+        if row is None or row.name != _OWNER:
             self._store.remove(_OWNER)
             _write_private(file, self.new(_OWNER, "owner"))
         return file
+
+
+def is_token(text: str) -> bool:
+    """Whether a text looks like one of our tokens."""
+    return text.startswith(_PREFIX)
 
 
 def _digest(token: str) -> bytes:
@@ -78,11 +89,19 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _read(file: Path) -> str:
+def _read_private(file: Path) -> str:
+    """The text of a file that only we can read; of a link, or a file that others can read, nothing."""
     try:
-        return file.read_text(encoding="ascii", errors="replace").strip()
+        # Not blocking: something else than a file, such as a pipe, might never answer.
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return ""
+    try:
+        facts = os.fstat(descriptor)
+        is_ours = stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o077
+        return os.read(descriptor, _FILE_BYTES).decode("ascii", "replace").strip() if is_ours else ""
+    finally:
+        os.close(descriptor)
 
 
 def _write_private(file: Path, token: str) -> None:
