@@ -11,15 +11,16 @@ from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import conversations
+from sestet.server import conversations, openapi
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import COOKIE, Entry, EntryCodes
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
+_API = (*conversations.ENDPOINTS,)
 #: Every endpoint of the API.
-ENDPOINTS: tuple[Endpoint, ...] = (*conversations.ENDPOINTS,)
+ENDPOINTS: tuple[Endpoint, ...] = (*_API, openapi.endpoint_of(_API))
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
 <p>Sestet is running. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""

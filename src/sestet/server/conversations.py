@@ -6,14 +6,12 @@ from typing import Any
 from sestet.core.event import END_OF_TURN
 from sestet.core.record import Record, as_builtins
 from sestet.detached.turns import TurnState
-from sestet.server.endpoint import Body, Call, Endpoint, NoQuery
+from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, PageQuery, Words
 from sestet.server.errors import ApiError, not_found
 from sestet.server.event_stream import EventStream
 from sestet.services.approvals import Decision, Question, Scope, describe_question, when_free
 from sestet.services.sessions import SessionRow, new_session_id, rename_session, require_session_name
 from sestet.storage.session_log import START, Place, read_place
-
-_MOST = 200
 
 
 class SessionFacts(Record):
@@ -26,10 +24,6 @@ class SessionFacts(Record):
 
 class SessionList(Record):
     sessions: list[SessionFacts]
-
-
-class PageQuery(Body):
-    limit: int = 50
 
 
 class Found(Record):
@@ -47,8 +41,8 @@ class FoundList(Record):
 
 
 class SearchQuery(Body):
-    words: str
-    limit: int = 20
+    words: Words
+    limit: Limit = 20
 
 
 class Title(Body):
@@ -101,13 +95,12 @@ class Cancelled(Record):
 
 
 async def list_sessions(call: Call[None, PageQuery]) -> SessionList:
-    limit = _within(call.query.limit)
-    return SessionList([_session(row) for row in call.host.app.journal.sessions(limit)])
+    return SessionList([_session(row) for row in call.host.app.journal.sessions(call.query.limit)])
 
 
 async def search_sessions(call: Call[None, SearchQuery]) -> FoundList:
     query = call.query
-    found = await call.host.read(lambda data: data.search_sessions(query.words, _within(query.limit)))
+    found = await call.host.read(lambda data: data.search_sessions(query.words, query.limit))
     return FoundList(
         [Found(each.session_id, each.turn_id, each.at, each.asked, each.answered) for each in found]
     )
@@ -244,12 +237,6 @@ def _session(row: SessionRow) -> SessionFacts:
 
 def _question(question: Question) -> dict[str, Any]:
     return as_builtins(describe_question(question))
-
-
-def _within(limit: int) -> int:
-    if not 1 <= limit <= _MOST:
-        raise ApiError("bad_request", f"the limit must be a number from 1 to {_MOST}")
-    return limit
 
 
 ENDPOINTS = (
