@@ -9,9 +9,9 @@ import typer
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, LIMIT, new_program, whole_number
 from sestet.cli.show.console import print_json
-from sestet.cli.show.costs import describe_costs, print_costs
+from sestet.cli.show.costs import print_costs
 from sestet.core.words import day
-from sestet.services.costs import ALL_TIME, Period
+from sestet.services.costs import ALL_TIME, Period, describe_costs
 
 program = new_program()
 

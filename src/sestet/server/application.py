@@ -23,7 +23,7 @@ _API = (*conversations.ENDPOINTS,)
 ENDPOINTS: tuple[Endpoint, ...] = (*_API, openapi.endpoint_of(_API))
 _YEAR = 365 * 24 * 3600
 _WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
-<p>Sestet is running. Programs talk with it over HTTP: <code>sestet docs server</code> shows how.</p></html>"""
+<p>Sestet is running. Programs talk with it over HTTP: see <code>sestet docs server</code>.</p></html>"""
 
 
 class Health(Record):

@@ -185,15 +185,13 @@ def _success(endpoint: Endpoint, schemas: _Schemas) -> Json:
 
 
 def _errors(endpoint: Endpoint) -> Json:
-    codes: list[ErrorCode] = [*_ALWAYS]
+    codes = list[ErrorCode](_ALWAYS)
     if "{" in endpoint.path or endpoint.method != "GET":
         codes += ["not_found", "conflict"]
     if endpoint.body is not None or endpoint.takes:
         codes.append("unsupported_media_type")
-    return {
-        str(STATUS[code]): {"$ref": f"#/components/responses/{code}"}
-        for code in sorted(codes, key=lambda code: STATUS[code])
-    }
+    codes.sort(key=STATUS.__getitem__)
+    return {str(STATUS[code]): {"$ref": f"#/components/responses/{code}"} for code in codes}
 
 
 def _error(code: ErrorCode, schemas: _Schemas) -> Json:

@@ -4,14 +4,13 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import typer
 
-from sestet.cli.show.clean import escape_json, one_line
+from sestet.core.clean import escape_json, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,11 +103,6 @@ def align(rows: Iterable[Sequence["Text"]]) -> "list[Text]":
         line.rstrip()
         lines.append(line)
     return lines
-
-
-def written_time(at: float) -> str:
-    """The local date and time, as in ``2026-11-15 09:30``."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 @contextmanager
