@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from sestet.core.record import DecodeError, Meta, Record, ValidationError, convert, from_json, to_json
+from sestet.core.secret_text import refusal
 from sestet.server.errors import ApiError, ErrorBody, api_error, not_found
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
@@ -116,6 +117,12 @@ async def answer(host: Host, limits: RequestLimits, endpoint: Endpoint, request:
     if result is None:
         return Response(status_code=204)
     return Response(to_json(result), endpoint.status, media_type="application/json")
+
+
+def refuse_secret(text: str, anyway: bool) -> None:
+    """Raise if a text looks like a secret, unless the client insists."""
+    if not anyway and (why := refusal(text)):
+        raise ApiError("conflict", why, "send 'anyway': true to keep it")
 
 
 def allowed(endpoint: Endpoint) -> frozenset[TokenScope]:

@@ -27,7 +27,6 @@ _PARTS: dict[str, tuple[str, Json]] = {
     "delegation": ("The id of a delegation.", {"type": "string"}),
     "fact": ("The number of a fact.", _NUMBER),
     "grant": ("The number of a standing answer.", _NUMBER),
-    "key": ("The title of an entry.", {"type": "string"}),
     "lesson": ("The number of a lesson.", _NUMBER),
     "memory": (
         "The id of a memory: m3 is a fact, o3 an observation, r3 a reflection.",
@@ -185,13 +184,16 @@ def _success(endpoint: Endpoint, schemas: _Schemas) -> Json:
 
 
 def _errors(endpoint: Endpoint) -> Json:
-    codes = list[ErrorCode](_ALWAYS)
-    if "{" in endpoint.path or endpoint.method != "GET":
-        codes += ["not_found", "conflict"]
+    codes: set[ErrorCode] = {*_ALWAYS}
+    if "{" in endpoint.path or endpoint.query is not NoQuery or endpoint.method != "GET":
+        codes |= {"not_found", "conflict"}
     if endpoint.body is not None or endpoint.takes:
-        codes.append("unsupported_media_type")
-    codes.sort(key=STATUS.__getitem__)
-    return {str(STATUS[code]): {"$ref": f"#/components/responses/{code}"} for code in codes}
+        codes |= {"unsupported_media_type"}
+    return {
+        str(status): {"$ref": f"#/components/responses/{code}"}
+        for code, status in STATUS.items()
+        if code in codes
+    }
 
 
 def _error(code: ErrorCode, schemas: _Schemas) -> Json:

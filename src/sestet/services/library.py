@@ -23,6 +23,7 @@ from sestet.storage.locks import SessionLocks
 from sestet.storage.passages import PassageStore
 
 __all__ = [
+    "Category",
     "DocumentRow",
     "Embedded",
     "ForgottenEntries",
@@ -60,9 +61,13 @@ class Library:
         """The saved entries, the latest first."""
         return self._knowledge.latest(limit, tag.strip().lower())
 
+    def find_entry(self, key: str) -> KnowledgeRow | None:
+        """The entry of that title; None if there is none."""
+        return self._knowledge.get(key)
+
     def entry(self, key: str) -> KnowledgeRow:
         """The entry of that title, or an error that names the nearest."""
-        row = self._knowledge.get(key)
+        row = self.find_entry(key)
         if row is None:
             known = [other.key for other in self._knowledge.latest(_SUGGESTED)]
             raise PersonError(f"there is no entry {key!r}{suggest(key, known)}")
