@@ -41,11 +41,15 @@ class Reader:
 class Host:
     """One process that serves one assistant."""
 
-    def __init__(self, app: App, turns: DetachedTurns, reader: Reader) -> None:
+    def __init__(
+        self, app: App, turns: DetachedTurns, reader: Reader, settings_file: Path | None = None
+    ) -> None:
         self.app = app
         self.turns = turns
         self.tokens = Tokens(app.database)
         self.read = reader.read
+        #: The file that was named; None: the usual ones.
+        self.settings_file = settings_file
 
 
 @asynccontextmanager
@@ -54,4 +58,4 @@ async def hosting(app: App, settings_file: Path | None = None) -> AsyncGenerator
     reader = Reader(app.settings, app.database.path, settings_file)
     async with detached_turns(app) as turns:
         turns.start()
-        yield Host(app, turns, reader)
+        yield Host(app, turns, reader, settings_file)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -148,3 +149,13 @@ def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dic
 
 def _described(spent: Spent) -> dict[str, object]:
     return {**spent._asdict(), "dollars": spent.dollars}
+
+
+def last_days(days: int) -> Period:
+    """The last days, with today."""
+    today = date.fromisoformat(day(time.time()))
+    try:
+        first = (today - timedelta(days=days - 1)).isoformat()
+    except OverflowError:
+        first = ALL_TIME.since
+    return Period(first, today.isoformat())
