@@ -11,14 +11,25 @@ from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import agents, conversations, costs, graph, knowledge, memory, openapi, sessions, settings
+from sestet.server import (
+    agents,
+    conversations,
+    costs,
+    documents,
+    graph,
+    knowledge,
+    memory,
+    openapi,
+    sessions,
+    settings,
+)
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import COOKIE, Entry, EntryCodes
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
-_FAMILIES = (conversations, sessions, agents, memory, knowledge, graph, costs, settings)
+_FAMILIES = (conversations, sessions, agents, memory, knowledge, documents, graph, costs, settings)
 _API = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
 #: Every endpoint of the API.
 ENDPOINTS: tuple[Endpoint, ...] = (*_API, openapi.endpoint_of(_API))

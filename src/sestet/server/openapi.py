@@ -144,7 +144,7 @@ def _operation(endpoint: Endpoint, schemas: _Schemas) -> Json:
         content = {"application/json": {"schema": schemas.of(endpoint.body)}}
         operation["requestBody"] = {"required": True, "content": content}
     if endpoint.takes:
-        content = {endpoint.takes: {"schema": {"type": "string", "format": "binary"}}}
+        content: Json = {endpoint.takes: {"schema": {}}}
         operation["requestBody"] = {"required": True, "content": content}
     return operation
 
