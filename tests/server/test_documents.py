@@ -44,7 +44,7 @@ async def test_the_same_name_replaces_the_document_and_an_unreadable_file_leaves
         files = sorted(path.name for path in (tmp_path / "uploads").iterdir())
         kept = (tmp_path / "uploads" / "tea.md").read_bytes()
 
-    assert (refused.status_code, empty.status_code) == (415, 415)
+    assert (refused.status_code, empty.status_code) == (415, 400)
     assert "tea.pdf" in refused.json()["error"]["message"]
     assert (first.json()["state"], second.json()["state"]) == ("added", "changed")
     assert [passage["text"] for passage in found] == ["black"]

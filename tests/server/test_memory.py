@@ -15,11 +15,13 @@ async def test_a_memory_is_found_corrected_and_forgotten(tmp_path: Path) -> None
     async with serving(tmp_path) as served, served.client() as client:
         name = remember(served, "The tea is green.")
         found = (await client.get("/api/memory/search", params={"words": "tea"})).json()["memories"]
-        corrected = (await client.patch(f"/api/memory/{name}", json={"text": "The tea is black."})).json()
-        traced = (await client.get(f"/api/memory/{name}/trace")).json()
-        forgotten = (await client.delete(f"/api/memory/{name}")).json()
+        corrected = (
+            await client.patch(f"/api/memory/items/{name}", json={"text": "The tea is black."})
+        ).json()
+        traced = (await client.get(f"/api/memory/items/{name}/trace")).json()
+        forgotten = (await client.delete(f"/api/memory/items/{name}")).json()
         listed = (await client.get("/api/memory")).json()["memories"]
-        gone = await client.get(f"/api/memory/{name}")
+        gone = await client.get(f"/api/memory/items/{name}")
 
     assert [each["id"] for each in found] == [name]
     assert (corrected["text"], corrected["by"]) == ("The tea is black.", "you")
@@ -42,8 +44,8 @@ async def test_a_token_that_only_reads_forgets_and_corrects_nothing(tmp_path: Pa
     async with serving(tmp_path) as served, served.client(served.new_token("read")) as client:
         name = remember(served, "The tea is green.")
         refused = [
-            await client.delete(f"/api/memory/{name}"),
-            await client.patch(f"/api/memory/{name}", json={"text": "x"}),
+            await client.delete(f"/api/memory/items/{name}"),
+            await client.patch(f"/api/memory/items/{name}", json={"text": "x"}),
             await client.put("/api/knowledge/entry", params={"title": "a"}, json={"content": "b"}),
         ]
         listed = (await client.get("/api/memory")).json()["memories"]
@@ -56,8 +58,8 @@ async def test_a_text_that_looks_like_a_secret_is_kept_only_if_the_client_insist
     secret = "the key is sk-ant-api03-" + "Ab1" * 30
     async with serving(tmp_path) as served, served.client() as client:
         name = remember(served, "The tea is green.")
-        refused = await client.patch(f"/api/memory/{name}", json={"text": secret})
-        kept = await client.patch(f"/api/memory/{name}", json={"text": secret, "anyway": True})
+        refused = await client.patch(f"/api/memory/items/{name}", json={"text": secret})
+        kept = await client.patch(f"/api/memory/items/{name}", json={"text": secret, "anyway": True})
 
     assert (refused.status_code, kept.status_code) == (409, 200)
 

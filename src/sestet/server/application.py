@@ -6,7 +6,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp
 
 from sestet import __version__
@@ -89,8 +89,16 @@ def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
 
 async def _no_such_page(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
-        return error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
+        response = error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
+        response.headers["allow"] = _allowed_methods(request.url.path)
+        return response
     return error_response(ApiError("not_found", "there is nothing at this path", "see /api/openapi.json"))
+
+
+def _allowed_methods(path: str) -> str:
+    """The methods of every endpoint at a path, as the header Allow has them."""
+    patterns = ((each, compile_path(each.path)[0]) for each in ENDPOINTS)
+    return ", ".join(sorted({each.method for each, pattern in patterns if pattern.match(path)})) or "GET"
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -1,10 +1,10 @@
 """The API of conversations: sessions, messages, turns, their events, and the questions of a turn."""
 
 from contextlib import ExitStack
-from typing import Any
+from typing import Annotated, Any
 
 from sestet.core.event import END_OF_TURN
-from sestet.core.record import Record, as_builtins
+from sestet.core.record import Meta, Record, as_builtins
 from sestet.data import Data
 from sestet.detached.turns import TurnState
 from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, PageQuery, Words
@@ -49,11 +49,11 @@ class SearchQuery(Body):
 
 
 class Title(Body):
-    title: str
+    title: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 
 
 class NewMessage(Body):
-    text: str
+    text: Annotated[str, Meta(min_length=1, pattern=r"\S")]
     #: The client's own name for the message: sent again, it is the same message, and no second turn.
     key: str = ""
     #: False: the person did not write the text; it is untrusted, and chooses no receiver.

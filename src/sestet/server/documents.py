@@ -48,7 +48,7 @@ async def upload_document(call: Call[None, UploadQuery]) -> Response | Ingested:
     directory.mkdir(mode=0o700, exist_ok=True)
     received = await _receive(call, directory)
     if call.query.progress:
-        return StreamingResponse(_events(call, received, directory / name), headers=HEADERS)
+        return StreamingResponse(_events(call, received, directory / name), 201, headers=HEADERS)
     return await _ingest(call, received, directory / name, lambda stage, done, total: None)
 
 
@@ -58,6 +58,8 @@ async def _receive(call: Call[None, UploadQuery], directory: Path) -> Path:
     try:
         async for piece in call.request.stream():
             await asyncio.to_thread(_write, descriptor, piece)
+        if not os.fstat(descriptor).st_size:
+            raise ApiError("bad_request", "the body is empty", "send the bytes of the file as the body")
     except BaseException:
         os.unlink(part)
         raise

@@ -212,7 +212,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET",
-        "/api/memory/{memory}",
+        "/api/memory/items/{memory}",
         show_memory,
         "One memory with its origin.",
         ("read",),
@@ -220,7 +220,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "GET",
-        "/api/memory/{memory}/trace",
+        "/api/memory/items/{memory}/trace",
         trace_memory,
         "What a memory rests on, and what rests on it.",
         ("read",),
@@ -228,7 +228,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "PATCH",
-        "/api/memory/{memory}",
+        "/api/memory/items/{memory}",
         correct_memory,
         "Correct a memory in the person's own words.",
         body=Correction,
@@ -236,14 +236,14 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST",
-        "/api/memory/{memory}/restore",
+        "/api/memory/items/{memory}/restore",
         restore_memory,
         "Make a fact current again that a later one has replaced.",
         answer=MemoryFacts,
     ),
     Endpoint(
         "DELETE",
-        "/api/memory/{memory}",
+        "/api/memory/items/{memory}",
         forget_memory,
         "Forget a memory for good, with everything made from it.",
         query=ForgetQuery,
