@@ -3,6 +3,8 @@
 import asyncio
 import json
 import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import httpx2
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 import sestet
 from sestet.server.limits import RequestLimits
 from sestet.server.serve import Address, listening
-from tests.server.served import SETTINGS, Served, serving
+from tests.server.served import SETTINGS, Served
 
 pytestmark = pytest.mark.slow
 
@@ -36,15 +38,21 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@asynccontextmanager
+async def serving_built_in_model(home: Path) -> AsyncGenerator[Served]:
+    """A server that answers every message, however many there are."""
+    limits = RequestLimits(requests_a_minute=10**6, streams=10**6)
+    async with (
+        sestet.open(SETTINGS, home=home / "data") as app,
+        listening(app, Address(port=0), limits=limits) as server,
+    ):
+        yield Served(app, server)
+
+
 async def test_schemathesis_finds_no_failure(own_home: Path) -> None:
     config = own_home / "schemathesis.toml"
     config.write_text(_CONFIG)
-    limits = RequestLimits(requests_a_minute=10**6, streams=10**6)
-    async with (
-        sestet.open(SETTINGS, home=own_home / "data") as app,
-        listening(app, Address(port=0), limits=limits) as server,
-    ):
-        served = Served(app, server)
+    async with serving_built_in_model(own_home) as served:
         process = await asyncio.create_subprocess_exec(
             *(str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(config), "run"),
             *(f"{served.url}/api/openapi.json", "-H", f"Authorization: Bearer {served.token}"),
@@ -73,7 +81,7 @@ _PATHS = (
 
 
 async def test_bodies_of_any_form_never_break_the_server(own_home: Path) -> None:
-    async with serving(own_home / "data", "Hello!") as served:
+    async with serving_built_in_model(own_home) as served:
         url, token = served.url, served.token
 
         @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
