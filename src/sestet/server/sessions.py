@@ -1,5 +1,6 @@
 """The API of stored conversations: show, export and delete one, give up a turn, undo its file changes."""
 
+import asyncio
 from typing import Any, Literal
 
 from starlette.responses import Response
@@ -12,7 +13,7 @@ from sestet.server.errors import ApiError, not_found
 from sestet.services.approvals import describe_grant, when_free
 from sestet.services.file_changes.undo import describe_plan, describe_set
 from sestet.services.forgetting import Wipe
-from sestet.services.session_deletion import SessionDeletion, describe_deleted
+from sestet.services.session_deletion import describe_deleted
 from sestet.services.session_markdown import session_markdown
 from sestet.services.sessions import SessionRow, read_turns
 from sestet.services.turn_summary import describe_conversation
@@ -124,14 +125,17 @@ async def preview_deletion(call: Call[None, NoQuery]) -> DeletionPreview:
 
 
 async def delete_session(call: Call[None, DeletionQuery]) -> dict[str, object]:
-    """Delete it in this process, so that its locks and feeds are ours; wipe the file in a thread."""
+    """In a thread: every event that cites the conversation is read."""
     host, row = call.host, require_session(call)
     if host.turns.has_work(row.id):
         raise ApiError(
             "conflict", f"a turn is running in the session '{row.id}'", "cancel it, then delete the session"
         )
     preview = await host.read(lambda data: data.session_deletion.preview(row))
-    done = await SessionDeletion(host.app.database).delete(row, with_memories=call.query.with_memories)
+    with_memories = call.query.with_memories
+    done = await host.read(
+        lambda data: asyncio.run(data.session_deletion.delete(row, with_memories=with_memories))
+    )
     host.turns.feeds.end(row.id)
     wipe: Wipe = await host.read(lambda data: data.forgetting.wipe())
     return as_builtins(describe_deleted(done, preview, wipe))
