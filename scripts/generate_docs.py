@@ -27,6 +27,7 @@ from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
 from sestet.core.offer import named_tools
 from sestet.core.schema import JsonObject, JsonValue
+from sestet.server.application import ENDPOINTS
 from sestet.storage.database import FILE_NAME, Database
 
 ROOT = Path(__file__).parents[1]
@@ -267,9 +268,23 @@ def render_exit_codes() -> str:
     return render_table(("exit code", "meaning"), rows)
 
 
+def render_endpoints() -> str:
+    rows = [
+        (
+            each.method,
+            code(each.path),
+            ", ".join(code(scope) for scope in ("owner", *each.scopes)),
+            each.summary,
+        )
+        for each in sorted(ENDPOINTS, key=lambda each: each.path)
+    ]
+    return render_table(("method", "path", "scopes", "what it does"), rows)
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "agents": render_agents,
     "commands": render_commands,
+    "endpoints": render_endpoints,
     "events": render_events,
     "exit-codes": render_exit_codes,
     "orchestrator-prompt": render_prompt,

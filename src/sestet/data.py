@@ -74,9 +74,13 @@ class Data:
     def session_deletion(self) -> SessionDeletion:
         return SessionDeletion(self._database)
 
+    @cached_property
+    def graph(self) -> GraphStore:
+        return GraphStore(self._database)
+
     def graph_facts(self, limit: int) -> list[TripleRow]:
         """The facts of the graph, the latest first, also while the graph is switched off."""
-        return GraphStore(self._database).latest(limit)
+        return self.graph.latest(limit)
 
     def search_sessions(self, query: str, limit: int) -> list[Exchange]:
         """The past turns with these words, the best matches first."""

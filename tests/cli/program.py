@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sestet.cli.show.clean import clean
 from sestet.config.trust import decide, open_workspace
+from sestet.core.clean import clean
 from sestet.setup.choices import MARK
 
 PATIENCE = 30.0

@@ -13,7 +13,6 @@ import pytest
 import sestet
 from sestet import app
 from sestet.cli.options import ExitCode
-from sestet.cli.show.turn_summary import turn_state
 from sestet.cli.talk.turns import finish_plainly
 from sestet.core.event import (
     ApprovalDecided,
@@ -27,6 +26,7 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN
 from sestet.core.record import replace
+from sestet.services.turn_summary import turn_state
 from sestet.storage.database import FILE_NAME
 from tests.cli import obedient
 from tests.cli.conftest import Call, Done

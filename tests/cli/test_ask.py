@@ -8,12 +8,12 @@ import pytest
 import sestet
 from sestet import ModelReply, ScriptedModel, ToolCall
 from sestet.cli.options import ExitCode
-from sestet.cli.show.session_markdown import session_markdown
-from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import answer_plainly
 from sestet.core.errors import ModelError
 from sestet.core.model import Usage
+from sestet.services.session_markdown import session_markdown
 from sestet.services.sessions import read_turns, require_session
+from sestet.services.turn_summary import describe_turn
 from tests.cli.conftest import Call
 from tests.cli.program import Home
 

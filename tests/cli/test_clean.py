@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from sestet.cli.show.answer import print_answer
-from sestet.cli.show.clean import clean, escape_json, one_line
+from sestet.core.clean import clean, escape_json, one_line
 from tests.cli.program import Home
 
 ATTACKS = {

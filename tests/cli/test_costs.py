@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from sestet.cli.show.clean import clean
+from sestet.core.clean import clean
 from sestet.core.model import Usage
 from sestet.core.words import day
 from sestet.storage.database import FILE_NAME, Database

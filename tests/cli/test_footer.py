@@ -11,9 +11,7 @@ from rich.console import Console
 import sestet
 from sestet import ScriptedModel, ToolCall
 from sestet.cli.show.answer import print_end
-from sestet.cli.show.footer import claim_warning, effects_text
 from sestet.cli.show.history import print_turns
-from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.turns import answer_plainly, follow_turn
 from sestet.core.event import Claim, Effects, Event, Stamp, TurnCancelled, TurnFinished, TurnPaused
@@ -22,6 +20,8 @@ from sestet.core.model import Usage
 from sestet.core.record import replace
 from sestet.models.scripted import ScriptItem
 from sestet.services.sessions import read_turns
+from sestet.services.turn_summary import describe_turn
+from sestet.services.turn_text import claim_warning, effects_text
 from tests.cli.conftest import Call
 from tests.cli.screen import read_screen
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
 
-from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.question import print_approval, print_grants
+from sestet.core.clean import clean, reveal
 from sestet.core.preview import Changes, DiffLine
 from sestet.core.record import replace, to_json
 from sestet.core.schema import JsonObject, object_schema

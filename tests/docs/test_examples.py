@@ -10,10 +10,10 @@ import pytest
 
 import sestet
 from scripts.injection_picture import PICTURE, draw, record, tidy
-from sestet.cli.show.footer import effects_text
 from sestet.cli.show.progress import progress_line
 from sestet.config import Settings, load_settings
 from sestet.core.event import Event, TurnFinished
+from sestet.services.turn_text import effects_text
 from tests.docs.markdown import Block, read_blocks
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from io import TextIOWrapper
 
 from sestet.cli.options import ExitCode
 from sestet.cli.program import build_program, put_config_first
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import break_lines, width_of
+from sestet.core.clean import clean
 from sestet.core.errors import ConfigError, PersonError
 from sestet.core.masking import mask_addresses
 

@@ -9,12 +9,13 @@ import typer
 from sestet.api import default_specs, tool_owners
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console, print_json, shorten_home
-from sestet.cli.show.tree import describe_agents, print_tree
+from sestet.cli.show.tree import print_tree
 from sestet.cli.talk.turns import warn
 from sestet.core.agent import UNMATCHED
+from sestet.core.clean import clean
 from sestet.core.tool import Tool
+from sestet.description import describe_agents
 from sestet.plugins.find import find_plugins
 from sestet.plugins.skeleton import new_agent
 
@@ -79,7 +80,7 @@ def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
 async def _agents(context: typer.Context, as_json: bool) -> None:
     async with open_app(context) as app:
         if as_json:
-            print_json(describe_agents(app))
+            print_json(describe_agents(app.root, app.specs, app.unmatched, app.plugins))
         else:
             print_tree(open_console(), app)
         warn(app)

@@ -9,7 +9,6 @@ from sestet.cli.assistant import open_app, run
 from sestet.cli.options import AS_JSON, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.question import print_approval, print_grants, print_questions
-from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import exit_code, finish_plainly, follow_resumed, print_open_questions
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.event import TurnPaused
@@ -22,6 +21,7 @@ from sestet.services.approvals import (
     pick_question,
     when_free,
 )
+from sestet.services.turn_summary import describe_turn
 
 program = new_program()
 

@@ -8,7 +8,6 @@ from sestet.cli.assistant import open_app, run, warn_once
 from sestet.cli.names import session_names
 from sestet.cli.options import MINE, has_waiting_input, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
-from sestet.cli.show.turn_summary import describe_turn
 from sestet.cli.talk.turns import (
     answer_plainly,
     exit_code,
@@ -19,6 +18,7 @@ from sestet.cli.talk.turns import (
 from sestet.core.event import Event, TurnPaused
 from sestet.runtime.answer import denied_name
 from sestet.services.sessions import open_session
+from sestet.services.turn_summary import describe_turn
 
 program = new_program()
 

@@ -13,10 +13,10 @@ from typing import TypeVar, cast
 import typer
 
 from sestet import app
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo
 from sestet.cli.vault_prompts import unlock
 from sestet.config import Loaded, data_directory, load_settings
+from sestet.core.clean import clean
 from sestet.core.masking import mask_addresses
 from sestet.data import Data, open_data
 from sestet.models.choice import check_models

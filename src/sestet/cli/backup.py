@@ -7,9 +7,9 @@ import typer
 
 from sestet.cli.options import AS_JSON, new_program, stoppable
 from sestet.cli.show.backup import describe_contents, open_copy_bar, print_contents
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo, print_json, shorten_home
 from sestet.config import config_directory, data_directory
+from sestet.core.clean import clean
 from sestet.services.backup import back_up
 
 program = new_program()

@@ -1,7 +1,6 @@
 """``sestet config``: the settings in force, the check of a settings file, and its schema."""
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +9,10 @@ from rich.text import Text
 
 from sestet.cli.assistant import load
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line
-from sestet.config import Loaded, Settings, as_mapping, settings_schema
-from sestet.core.schema import JsonValue
+from sestet.config import Loaded, settings_schema
+from sestet.config.listing import describe_settings, iter_values
+from sestet.core.clean import clean, one_line
 
 program = new_program("Show, check and describe the settings.")
 #: The width of a value, and of the spaces and the word "default" beside it.
@@ -26,7 +25,7 @@ def show(context: typer.Context, as_json: Annotated[bool, AS_JSON] = False) -> N
     """Show the settings in force, and where each comes from. Secrets are masked."""
     loaded = load(context)
     if as_json:
-        print_json([{"key": key, "value": value, "source": source} for key, value, source in _rows(loaded)])
+        print_json(describe_settings(loaded))
     else:
         _print(loaded)
 
@@ -52,7 +51,7 @@ def _print(loaded: Loaded) -> None:
     console = open_console()
     file = str(loaded.file) if loaded.file else "no settings file, so the defaults apply"
     print_line(console, Text(f"# {clean(file)}", style="dim"))
-    settings = list(_rows(loaded))
+    settings = list(iter_values(loaded))
     longest = max(len(key) for key, _, _ in settings)
     width = min(_VALUE_WIDTH, max(_LEAST_VALUE, console.width - longest - _REST_WIDTH))
     rows = [
@@ -65,29 +64,3 @@ def _print(loaded: Loaded) -> None:
     ]
     for line in align(rows):
         print_line(console, line)
-
-
-def _rows(loaded: Loaded) -> Iterator[tuple[str, object, str]]:
-    """Key, value and origin of each setting."""
-    defaults = dict(_flatten(as_mapping(Settings())))
-    for path, value in _flatten(as_mapping(loaded.settings)):
-        source = "default"
-        if variable := _variable_for(path, loaded.overrides):
-            source = variable
-        elif path not in defaults or defaults[path] != value:
-            source = str(loaded.file)
-        yield ".".join(path), value, source
-
-
-def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
-    if isinstance(value, Mapping) and value:
-        for name, item in value.items():
-            yield from _flatten(item, (*path, name))
-    else:
-        yield path, value
-
-
-def _variable_for(path: tuple[str, ...], overrides: tuple[str, ...]) -> str:
-    """The environment variable that set this key, or a whole section around it."""
-    names = (f"SESTET_{'__'.join(path[:length])}".upper() for length in range(len(path), 0, -1))
-    return next((name for name in names if name in overrides), "")

@@ -1,7 +1,6 @@
 """``sestet costs``: what the models have used and cost."""
 
-import time
-from datetime import date, timedelta
+from datetime import date
 from typing import Annotated, Literal
 
 import typer
@@ -9,9 +8,8 @@ import typer
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, LIMIT, new_program, whole_number
 from sestet.cli.show.console import print_json
-from sestet.cli.show.costs import describe_costs, print_costs
-from sestet.core.words import day
-from sestet.services.costs import ALL_TIME, Period
+from sestet.cli.show.costs import print_costs
+from sestet.services.costs import ALL_TIME, Period, describe_costs, last_days
 
 program = new_program()
 
@@ -47,22 +45,13 @@ def costs(
         raise typer.BadParameter("give --days, or --since and --until, not both")
     if days is None and not since and not until and by != "month":
         days = _USUAL_DAYS
-    period = _last(days) if days is not None else _between(since, until)
+    period = last_days(days) if days is not None else _between(since, until)
     with open_stored(context) as data:
         report = data.costs.report(by, period)
         if as_json:
             print_json(describe_costs(report, data.costs.today(), data.settings))
         else:
             print_costs(report, data.costs, data.settings, limit)
-
-
-def _last(days: int) -> Period:
-    today = date.fromisoformat(day(time.time()))
-    try:
-        first = (today - timedelta(days=days - 1)).isoformat()
-    except OverflowError:
-        first = ALL_TIME.since
-    return Period(first, today.isoformat())
 
 
 def _between(since: str, until: str) -> Period:

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import align, break_lines, open_console, print_json, shorten_home
+from sestet.core.clean import clean
 from sestet.doctor import Check, Status, examine
 
 program = new_program()

@@ -8,12 +8,12 @@ import typer
 from sestet.agents import default_specs
 from sestet.cli.assistant import load, run
 from sestet.cli.options import AS_JSON, ExitCode, new_program
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_bar, open_console, print_json
 from sestet.cli.show.evals import print_comparison, print_run
 from sestet.cli.show.evals_page import render_page
 from sestet.config import Settings
 from sestet.core.agent import Agent
+from sestet.core.clean import clean
 from sestet.core.errors import ModelError, PersonError
 from sestet.evals.compare import compare as compare_runs
 from sestet.evals.compare import describe_comparison

@@ -9,12 +9,8 @@ import typer
 from sestet.app import App
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, LARGEST, ExitCode, is_typed, new_program, whole_number
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import echo, open_console, print_json, shorten_home
 from sestet.cli.show.graph import (
-    describe_fact,
-    describe_proposal,
-    describe_walk,
     grow,
     print_decisions,
     print_facts,
@@ -24,8 +20,18 @@ from sestet.cli.show.graph import (
 )
 from sestet.cli.show.graph_svg import draw
 from sestet.config.edit import edit_settings, file_to_edit
+from sestet.core.clean import clean, one_line
 from sestet.core.errors import PersonError
-from sestet.services.facts import Direction, Facts, Predicates, Walk, predicate_name
+from sestet.services.facts import (
+    Direction,
+    Facts,
+    Predicates,
+    Walk,
+    describe_fact,
+    describe_proposal,
+    describe_walk,
+    predicate_name,
+)
 
 program = new_program("Look at the knowledge graph, correct it, and decide on what was found in saved texts.")
 

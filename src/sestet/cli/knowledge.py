@@ -1,7 +1,6 @@
 """``sestet knowledge``: saved entries, lessons and documents, each with its origin."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,7 +20,6 @@ from sestet.cli.options import (
     refuse_secret,
     whole_number,
 )
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import Watch, open_bar, print_json
 from sestet.cli.show.knowledge import (
     print_documents,
@@ -33,8 +31,9 @@ from sestet.cli.show.knowledge import (
     print_summary,
     print_versions,
 )
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError, ToolError
-from sestet.services.documents.ingestion import IngestionProgress, IngestionSummary
+from sestet.services.documents.ingestion import IngestionProgress, describe_summary
 from sestet.services.forgetting import UNWIPED
 from sestet.services.library import Embedded, Library
 
@@ -223,7 +222,7 @@ def ingest(
             typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
             raise typer.Exit(ExitCode.STOPPED) from None
     if as_json:
-        print_json({**_described(summary), "embedding_problem": embedded.problem})
+        print_json({**describe_summary(summary), "embedding_problem": embedded.problem})
     else:
         print_summary(summary)
         if embedded.problem:
@@ -266,11 +265,6 @@ async def _embed(library: Library, as_json: bool) -> Embedded:
 
 def _watching_files(bar: Watch) -> Callable[[IngestionProgress], None]:
     return lambda now: bar(now.done, now.total, now.path.rpartition("/")[2])
-
-
-def _described(summary: IngestionSummary) -> Mapping[str, object]:
-    named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
-    return asdict(summary) | named
 
 
 def _path(given: str) -> Path:

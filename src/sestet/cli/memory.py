@@ -12,12 +12,12 @@ from rich.text import Text
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import ANYWAY, AS_JSON, LIMIT, new_program, refuse_secret
 from sestet.cli.private_file import new_private_file
-from sestet.cli.show.clean import clean, escape_json, one_line
-from sestet.cli.show.console import align, open_console, print_json, print_line, written_time
+from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.core.clean import clean, escape_json, one_line
 from sestet.core.errors import PersonError
-from sestet.core.words import day
+from sestet.core.words import day, written_time
 from sestet.data import WorkSum
-from sestet.services.forgetting import UNWIPED, ForgottenMemory, Wipe
+from sestet.services.forgetting import UNWIPED, ForgottenMemory, Wipe, describe_forgotten
 from sestet.services.memory.catalog import MemoryItem, is_id
 from sestet.services.memory.import_export import describe_item, export_lines
 
@@ -231,16 +231,7 @@ def _print_known(item: str, wipe: Wipe, everywhere: bool, as_json: bool) -> None
 def _print_forgotten(done: ForgottenMemory, wipe: Wipe, as_json: bool) -> None:
     """What was removed, and what still holds it."""
     if as_json:
-        print_json(
-            {
-                "forgotten": [*((done.item.id,) if done.item else ()), *done.with_it],
-                "counts_again": done.counts_again,
-                "still_said": done.still_said,
-                "ended": done.ended,
-                "scrubbed": wipe == "wiped",
-                "wipe": wipe,
-            }
-        )
+        print_json(describe_forgotten(done, wipe))
         return
     console = open_console(stderr=True)
     _say(console, f"{done.item.id if done.item else 'these words'}: forgotten")

@@ -13,22 +13,22 @@ from rich.text import Text
 
 from sestet.cli.names import model_names
 from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo, open_console, print_json, print_table
 from sestet.config import load_settings
 from sestet.config.edit import edit_settings, file_to_edit
 from sestet.config.installation import install_command
 from sestet.config.vendors import LOCAL
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 from sestet.models.files.catalogue import (
     Entry,
     catalogue,
     delete_model,
+    describe_models,
     is_begun,
     model_file,
     models_directory,
-    own_files,
 )
 from sestet.models.files.download import Progress, in_megabytes
 from sestet.models.files.download import pull as download
@@ -113,11 +113,7 @@ def _known(name: str) -> Entry:
 
 
 def _print_models(as_json: bool) -> None:
-    rows = [_row(entry) for entry in catalogue().values()]
-    rows += [
-        {"name": file.stem, "bytes": file.stat().st_size, "here": True, "file": str(file), "about": "yours"}
-        for file in own_files()
-    ]
+    rows = describe_models()
     if as_json:
         print_json(rows)
         return
@@ -133,21 +129,6 @@ def _print_models(as_json: bool) -> None:
         for row in rows
     ]
     print_table(console, cells)
-
-
-def _row(entry: Entry) -> dict[str, object]:
-    file = model_file(entry.name)
-    return {
-        "name": entry.name,
-        "about": entry.about,
-        "license": entry.license,
-        "bytes": entry.bytes,
-        "memory_megabytes": entry.memory_megabytes,
-        "sha256": entry.sha256,
-        "url": entry.url,
-        "here": file.is_file(),
-        "file": str(file),
-    }
 
 
 def _print_offer(entry: Entry) -> None:

@@ -7,9 +7,9 @@ import typer
 from sestet.cli.assistant import open_app, run
 from sestet.cli.names import agent_names
 from sestet.cli.options import new_program
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo
 from sestet.core.agent import normalise_name
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.core.schema import suggest
 

@@ -9,13 +9,12 @@ from rich.text import Text
 
 from sestet.api import default_specs
 from sestet.cli.options import AS_JSON, new_program, read_stdin
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, echo, open_console, print_json
 from sestet.config.installation import install_command
-from sestet.core.agent import Agent, AgentSpec
-from sestet.core.offer import fit_to_tools, named_tools
+from sestet.core.agent import AgentSpec
+from sestet.core.clean import clean, one_line
+from sestet.description import describe_route, shown_entry
 from sestet.models.router import DIRECT, Explanation, Router, open_router
-from sestet.orchestration.routing import render_entry
 from sestet.plugins.find import find_plugins
 
 program = new_program()
@@ -70,27 +69,9 @@ def print_route(
         parts = ((Text(part.agent), Text(one_line(part.text, 100))) for part in explanation.parts)
         _print_section(console, "Parts", parts)
     echo(f"\n{_decision(explanation)}")
-    if entry := _entry(route.agent, specs):
+    if entry := shown_entry(route.agent, specs):
         echo(f"\n{entry}")
     echo(f"\n{_variant(router)}")
-
-
-def describe_route(explanation: Explanation, router: Router, specs: Sequence[AgentSpec]) -> dict[str, object]:
-    """The same as JSON."""
-    route = explanation.route
-    return {
-        "agent": route.agent,
-        "confidence": route.confidence,
-        "sure": route.sure,
-        "threshold": router.threshold,
-        "variant": router.variant,
-        "scores": dict(route.scores),
-        "evidence": [one._asdict() for one in explanation.evidence],
-        "features": [one._asdict() for one in route.evidence],
-        "nearest": [{"agent": one.agent, "request": one.request} for one in explanation.nearest],
-        "parts": [part._asdict() for part in explanation.parts],
-        "shown": _entry(route.agent, specs),
-    }
 
 
 def _score(name: str, score: float) -> tuple[Text, ...]:
@@ -122,14 +103,6 @@ def _decision(explanation: Explanation) -> str:
         "Not sure enough to skip the orchestrator: its model decides. "
         "It reads this about a specialist that has all of its tools:"
     )
-
-
-def _entry(name: str, specs: Sequence[AgentSpec]) -> str:
-    spec = next((spec for spec in specs if spec.name == name), None)
-    if spec is None:
-        return ""
-    offered = fit_to_tools(spec, named_tools(spec))
-    return render_entry(Agent(spec.name, spec.description), offered, [spec.name for spec in specs])
 
 
 def _variant(router: Router) -> str:

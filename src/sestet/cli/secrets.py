@@ -9,12 +9,13 @@ import typer
 
 from sestet.assembly import vault_in
 from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
-from sestet.cli.show.clean import clean
-from sestet.cli.show.console import print_json, written_time
+from sestet.cli.show.console import print_json
 from sestet.cli.vault_prompts import terminal, unlock, unlock_or_create, value_source
 from sestet.config import data_directory
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.core.record import as_builtins
+from sestet.core.words import written_time
 from sestet.services.vault.entries import EntryInfo, entry_name
 from sestet.services.vault.sources import Source
 from sestet.services.vault.vault import Vault

@@ -9,22 +9,20 @@ from sestet.cli.assistant import open_app, open_stored, run
 from sestet.cli.names import session_names
 from sestet.cli.options import AS_JSON, LIMIT, ExitCode, confirmed, new_program
 from sestet.cli.private_file import new_private_file
-from sestet.cli.show.clean import clean, escape_json
 from sestet.cli.show.console import as_json_text, open_console, print_json
 from sestet.cli.show.history import print_sessions, print_turns
-from sestet.cli.show.session_markdown import session_markdown
-from sestet.cli.show.sessions import (
-    deletion_lines,
+from sestet.cli.show.sessions import deletion_lines, preview_lines, print_exchanges
+from sestet.cli.talk.unfinished import open_questions
+from sestet.core.clean import clean, escape_json
+from sestet.services.session_deletion import describe_deleted
+from sestet.services.session_markdown import session_markdown
+from sestet.services.sessions import read_turns, rename_session, require_session
+from sestet.services.turn_summary import (
     describe_conversation,
-    describe_deleted,
     describe_exchange,
     describe_session,
-    preview_lines,
-    print_exchanges,
+    describe_turn,
 )
-from sestet.cli.show.turn_summary import describe_turn
-from sestet.cli.talk.unfinished import open_questions
-from sestet.services.sessions import read_turns, rename_session, require_session
 
 program = new_program()
 

@@ -10,16 +10,17 @@ import typer
 from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.setup_dialogue import ask_and_set_up, print_choices
 from sestet.cli.setup_steps import run_attempt, trial_facts
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo, open_console, print_json
 from sestet.cli.show.progress import progress_line
 from sestet.config.edit import file_to_edit, own_file
 from sestet.config.load import first_set
 from sestet.config.vendors import VENDORS
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.core.event import Event
 from sestet.setup.choices import (
     Choice,
+    describe_choice,
     find_choices,
     known_providers,
     known_variables,
@@ -28,7 +29,7 @@ from sestet.setup.choices import (
 )
 from sestet.setup.choices import choose as pick_choice
 from sestet.setup.server_address import KeyWantedError
-from sestet.setup.trial import REQUEST, Trial, attempt_both_ways
+from sestet.setup.trial import REQUEST, Trial, attempt_both_ways, describe_trial
 
 program = new_program()
 
@@ -76,7 +77,7 @@ def setup(
     if chosen and not only_list:
         raise typer.Exit(_set_up(file, pick_choice(choices, chosen, model), as_json=as_json))
     if as_json:
-        rows = [{"id": each.id, "place": each.place, "note": each.note} for each in choices]
+        rows = [describe_choice(each) for each in choices]
         print_json({"choices": rows, "variables": known_variables(), "file": str(file)})
         return
     if only_list:
@@ -145,7 +146,7 @@ def _set_up(file: Path, choice: Choice, *, as_json: bool) -> int:
 
     choice, trial = attempt_both_ways(choice, lambda each: run_attempt(file, each, show), tell)
     if as_json:
-        print_json(_described(file, choice, trial))
+        print_json(describe_trial(file, choice, trial))
     else:
         _print(file, choice, trial)
     return 1 if trial.problem else 0
@@ -160,24 +161,3 @@ def _print(file: Path, choice: Choice, trial: Trial) -> None:
         echo(f"written to {file}")
     if trial.warning:
         echo(f"warning: {clean(trial.warning)}", err=True)
-
-
-def _described(file: Path, choice: Choice, trial: Trial) -> dict[str, object]:
-    usage = trial.usage
-    return {
-        "ready": not trial.problem,
-        "choice": choice.id,
-        "tool_calls": choice.entry.get("toolCalls", "native"),
-        "file": str(file),
-        "answer": trial.answer,
-        "problem": trial.problem,
-        "way_out": trial.way_out,
-        "warning": trial.warning,
-        "context": trial.context,
-        "delegations": trial.delegations,
-        "tools": trial.tools,
-        "model_calls": trial.model_calls,
-        "milliseconds": round(trial.milliseconds),
-        "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
-        "dollars": usage.nano_dollars / 10**9,
-    }

@@ -13,10 +13,10 @@ from rich.text import Text
 from sestet.cli import setup_steps
 from sestet.cli.assistant import load
 from sestet.cli.setup_prompts import LeftError, ask, note
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import open_console, print_table
 from sestet.config.edit import file_to_edit
 from sestet.config.vendors import VENDORS
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.models.files.catalogue import catalogue
 from sestet.models.files.download import in_megabytes

@@ -8,9 +8,9 @@ from prompt_toolkit.history import DummyHistory
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import print_table
 from sestet.cli.show.history import PROMPT
+from sestet.core.clean import clean
 
 BACK = "0"
 _NEXT, _PREVIOUS = "+", "-"

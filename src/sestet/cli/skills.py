@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
-from sestet.cli.show.clean import reveal
 from sestet.cli.show.console import print_json
 from sestet.cli.show.skills import as_data, print_list, print_skill, print_text
 from sestet.config import data_directory, load_settings
+from sestet.core.clean import reveal
 from sestet.core.errors import PersonError
 from sestet.processes import workspace_roots
 from sestet.services.skills.catalog import Found

@@ -8,11 +8,11 @@ from rich.text import Text
 from sestet.cli.agents import print_written
 from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, new_program
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_json, print_line, shorten_home
-from sestet.cli.show.tree import describe_tool
 from sestet.cli.talk.turns import warn
+from sestet.core.clean import clean, one_line
 from sestet.core.tool import Tool
+from sestet.description import describe_tool
 from sestet.plugins.find import find_plugins
 from sestet.plugins.skeleton import new_tool
 

@@ -7,12 +7,12 @@ from typing import Annotated
 import typer
 
 from sestet.cli.options import AS_JSON, ExitCode, new_program
-from sestet.cli.show.clean import clean, reveal
 from sestet.cli.show.console import print_json
 from sestet.config import Workspace, data_directory, find_workspace
 from sestet.config.settings_text import parse_yaml
 from sestet.config.trust import SETTINGS_FILE, Effect, decide, describe_effects, read_decisions
 from sestet.config.trust import revoke as revoke_decision
+from sestet.core.clean import clean, reveal
 from sestet.core.errors import ConfigError, PersonError
 
 program = new_program()

@@ -7,7 +7,8 @@ import typer
 from sestet.cli.assistant import open_stored, run
 from sestet.cli.options import AS_JSON, confirmed, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json, print_line
-from sestet.cli.show.undo import describe_plan, describe_set, plan_lines, set_lines
+from sestet.cli.show.undo import plan_lines, set_lines
+from sestet.services.file_changes.undo import describe_plan, describe_set
 
 program = new_program()
 

@@ -5,7 +5,7 @@ The rest of Sestet imports from here what it needs of msgspec.
 
 from typing import dataclass_transform
 
-from msgspec import DecodeError, Struct, ValidationError, convert, field
+from msgspec import DecodeError, Meta, Struct, ValidationError, convert, field
 from msgspec import to_builtins as as_builtins
 from msgspec.json import Encoder
 from msgspec.json import decode as from_json
@@ -15,6 +15,7 @@ from msgspec.structs import fields, force_setattr, replace
 
 __all__ = [
     "DecodeError",
+    "Meta",
     "Record",
     "ValidationError",
     "as_builtins",

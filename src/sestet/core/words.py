@@ -1,5 +1,6 @@
 """English words as people write and read them: common words, stems, dates, durations, amounts."""
 
+import time
 from datetime import date, datetime
 
 #: Words that say nothing about the subject of a text.
@@ -76,3 +77,8 @@ def moment(at: datetime) -> str:
     # 2026-05-31T14:05+02:00
     offset = at.isoformat(timespec="minutes")[16:22]
     return at.strftime(f"%A, {at.day} %B %Y, %H:%M %Z (UTC{offset})")
+
+
+def written_time(at: float) -> str:
+    """The local date and time, as in ``2026-11-15 09:30``."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))

@@ -114,6 +114,10 @@ class DetachedTurns:
         """Go on with a turn that waited for a decision, or was cut off."""
         self._run(session_id, turn_id, lambda: self._runner.resume_turn(turn_id))
 
+    def has_work(self, session_id: str) -> bool:
+        """Whether a turn of the session runs or waits in this process."""
+        return self._count(session_id) > 0
+
     def state(self, turn_id: str) -> TurnState | None:
         """What a turn is doing; None: there is no such turn."""
         if row := self._journal.turn(turn_id):

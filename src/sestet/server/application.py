@@ -6,21 +6,39 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import agui, conversations, metrics_api, openai_chat, openai_responses
+from sestet.server import (
+    agents,
+    agui,
+    conversations,
+    costs,
+    documents,
+    graph,
+    knowledge,
+    memory,
+    metrics_api,
+    openai_chat,
+    openai_responses,
+    openapi,
+    sessions,
+    settings,
+)
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import Entry, EntryCodes, cookie_name
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
+_FAMILIES = (conversations, sessions, agents, memory, knowledge, documents, graph, costs, settings)
+_API = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
 #: Every endpoint of the API.
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *conversations.ENDPOINTS,
+    *_API,
+    openapi.endpoint_of(_API),
     *metrics_api.ENDPOINTS,
     *openai_chat.ENDPOINTS,
     *openai_responses.ENDPOINTS,
@@ -88,8 +106,16 @@ def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
 
 async def _no_such_page(request: Request, error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.status_code == 405:
-        return error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
+        response = error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
+        response.headers["allow"] = _allowed_methods(request.url.path)
+        return response
     return error_response(ApiError("not_found", "there is nothing at this path", "see /api/openapi.json"))
+
+
+def _allowed_methods(path: str) -> str:
+    """The methods of every endpoint at a path, as the header Allow has them."""
+    patterns = ((each, compile_path(each.path)[0]) for each in ENDPOINTS)
+    return ", ".join(sorted({each.method for each, pattern in patterns if pattern.match(path)})) or "GET"
 
 
 async def _failed(request: Request, error: Exception) -> Response:

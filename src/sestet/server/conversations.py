@@ -1,19 +1,19 @@
 """The API of conversations: sessions, messages, turns, their events, and the questions of a turn."""
 
 from contextlib import ExitStack
-from typing import Any
+from typing import Annotated, Any
 
 from sestet.core.event import END_OF_TURN
-from sestet.core.record import Record, as_builtins
+from sestet.core.record import Meta, Record, as_builtins
+from sestet.data import Data
 from sestet.detached.turns import TurnState
-from sestet.server.endpoint import Body, Call, Endpoint, NoQuery
+from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, PageQuery, Words
 from sestet.server.errors import ApiError, not_found
 from sestet.server.event_stream import EventStream
 from sestet.services.approvals import Decision, Question, Scope, describe_question, when_free
 from sestet.services.sessions import SessionRow, new_session_id, rename_session, require_session_name
+from sestet.services.turn_summary import describe_exchange
 from sestet.storage.session_log import START, Place, read_place
-
-_MOST = 200
 
 
 class SessionFacts(Record):
@@ -28,14 +28,11 @@ class SessionList(Record):
     sessions: list[SessionFacts]
 
 
-class PageQuery(Body):
-    limit: int = 50
-
-
 class Found(Record):
-    """A past turn in which the words were said."""
+    """A past turn in which the words were said, with the parts of its texts around them."""
 
     session: str
+    title: str
     turn: str
     at: float
     asked: str
@@ -47,16 +44,16 @@ class FoundList(Record):
 
 
 class SearchQuery(Body):
-    words: str
-    limit: int = 20
+    words: Words
+    limit: Limit = 20
 
 
 class Title(Body):
-    title: str
+    title: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 
 
 class NewMessage(Body):
-    text: str
+    text: Annotated[str, Meta(min_length=1, pattern=r"\S")]
     #: The client's own name for the message: sent again, it is the same message, and no second turn.
     key: str = ""
     #: False: the person did not write the text; it is untrusted, and chooses no receiver.
@@ -103,16 +100,19 @@ class Cancelled(Record):
 
 
 async def list_sessions(call: Call[None, PageQuery]) -> SessionList:
-    limit = _within(call.query.limit)
-    return SessionList([_session(row) for row in call.host.app.journal.sessions(limit)])
+    return SessionList([_session(row) for row in call.host.app.journal.sessions(call.query.limit)])
 
 
-async def search_sessions(call: Call[None, SearchQuery]) -> FoundList:
-    query = call.query
-    found = await call.host.read(lambda data: data.search_sessions(query.words, _within(query.limit)))
-    return FoundList(
-        [Found(each.session_id, each.turn_id, each.at, each.asked, each.answered) for each in found]
-    )
+async def search_sessions(call: Call[None, SearchQuery]) -> dict[str, Any]:
+    words, limit = call.query.words, call.query.limit
+
+    def search(data: Data) -> list[dict[str, object]]:
+        found = data.search_sessions(words, limit)
+        rows = (data.journal.session(each.session_id) for each in found)
+        titles = {row.id: row.title for row in rows if row}
+        return [describe_exchange(each, words, titles) for each in found]
+
+    return {"found": await call.host.read(search)}
 
 
 async def new_session(call: Call[NewMessage, NoQuery]) -> AcceptedFacts:
@@ -133,9 +133,9 @@ def _accept(call: Call[NewMessage, NoQuery], session_id: str) -> AcceptedFacts:
 
 
 async def rename(call: Call[Title, NoQuery]) -> SessionFacts:
-    row = _require_session(call)
+    row = require_session(call)
     rename_session(call.host.app.journal, row.id, call.body.title)
-    return _session(_require_session(call))
+    return _session(require_session(call))
 
 
 async def session_events(call: Call[None, FollowQuery]) -> EventStream:
@@ -177,7 +177,7 @@ def _stream(call: Call[None, FollowQuery], session_id: str, after: Place, turn_i
 
 
 async def get_turn(call: Call[None, NoQuery]) -> TurnFacts:
-    return _turn(call, call.path("turn"))
+    return turn_facts(call, call.path("turn"))
 
 
 async def cancel_turn(call: Call[None, NoQuery]) -> TurnFacts:
@@ -185,11 +185,11 @@ async def cancel_turn(call: Call[None, NoQuery]) -> TurnFacts:
     _state(call, turn_id)
     if await call.host.turns.cancel(turn_id) == "elsewhere":
         raise ApiError("conflict", "another process runs this turn", "stop it there, with Ctrl-C")
-    return _turn(call, turn_id)
+    return turn_facts(call, turn_id)
 
 
 async def cancel_delegation(call: Call[None, NoQuery]) -> TurnFacts:
-    turn = _turn(call, call.path("turn"))
+    turn = turn_facts(call, call.path("turn"))
     delegation = call.path("delegation")
     if not call.host.app.cancel_delegation(turn.session, delegation):
         raise not_found("running delegation", delegation)
@@ -209,10 +209,10 @@ async def decide(call: Call[DecisionBody, NoQuery]) -> TurnFacts:
         raise ApiError("conflict", f"the question '{approval_id}' is already {question.state}")
     await when_free(lambda: host.app.decide(approval_id, body.decision, body.scope))
     host.turns.resume(question.session_id, question.turn_id)
-    return _turn(call, question.turn_id)
+    return turn_facts(call, question.turn_id)
 
 
-def _turn(call: Call[Any, Any], turn_id: str) -> TurnFacts:
+def turn_facts(call: Call[Any, Any], turn_id: str) -> TurnFacts:
     state = _state(call, turn_id)
     row, message = call.host.app.journal.turn(turn_id), call.host.turns.message(turn_id)
     session_id = row.session_id if row else message.session_id if message else ""
@@ -233,7 +233,7 @@ def _place(call: Call[None, FollowQuery]) -> Place:
     return read_place(said) if said else START
 
 
-def _require_session(call: Call[Any, Any]) -> SessionRow:
+def require_session(call: Call[Any, Any]) -> SessionRow:
     session_id = call.path("session")
     row = call.host.app.journal.session(session_id)
     if row is None:
@@ -247,12 +247,6 @@ def _session(row: SessionRow) -> SessionFacts:
 
 def _question(question: Question) -> dict[str, Any]:
     return as_builtins(describe_question(question))
-
-
-def _within(limit: int) -> int:
-    if not 1 <= limit <= _MOST:
-        raise ApiError("bad_request", f"the limit must be a number from 1 to {_MOST}")
-    return limit
 
 
 ENDPOINTS = (

@@ -5,18 +5,22 @@ The table of endpoints gives the routes, the checks of every request, and the Op
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, Literal, TypeAlias, TypeVar, cast
+from typing import Annotated, Any, Generic, Literal, TypeAlias, TypeVar, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sestet.core.record import DecodeError, Record, ValidationError, convert, from_json, to_json
-from sestet.server.errors import ApiError, ErrorBody, api_error
+from sestet.core.record import DecodeError, Meta, Record, ValidationError, convert, from_json, to_json
+from sestet.core.secret_text import refusal
+from sestet.server.errors import ApiError, ErrorBody, api_error, not_found
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 from sestet.services.tokens import TokenRow, TokenScope
 
 _log = logging.getLogger(__name__)
+#: Digits of a number in a path: SQLite has numbers of 64 bits.
+_LONGEST_NUMBER = 18
+_MOST = 200
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Handler: TypeAlias = Callable[["Call[Any, Any]"], Awaitable[object]]
@@ -30,6 +34,16 @@ class Body(Record, forbid_unknown_fields=True):
 
 class NoQuery(Body):
     """No parameter behind the question mark."""
+
+
+#: How many rows an answer has at most.
+Limit: TypeAlias = Annotated[int, Meta(ge=1, le=_MOST)]
+#: A text that says something.
+Words: TypeAlias = Annotated[str, Meta(min_length=1, max_length=2000, pattern=r"\S")]
+
+
+class PageQuery(Body):
+    limit: Limit = 50
 
 
 class Endpoint(Record):
@@ -49,6 +63,10 @@ class Endpoint(Record):
     stream: bool = False
     #: Writes an error in the form of the endpoint's own clients; None: in ours.
     error: Callable[[Exception], Response] | None = None
+    #: The media type of a body that is no JSON, such as a document; the handler reads it.
+    takes: str = ""
+    #: Media types in which the answer can come beside JSON.
+    gives: tuple[str, ...] = ()
 
 
 class Call(Generic[_BodyT, _QueryT]):
@@ -69,6 +87,13 @@ class Call(Generic[_BodyT, _QueryT]):
 
     def path(self, name: str) -> str:
         return cast("str", self.request.path_params[name])
+
+    def number(self, name: str) -> int:
+        """A part of the path that is a whole number; there is nothing at any other path."""
+        text = self.path(name)
+        if not (text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER):
+            raise not_found(name, text)
+        return int(text)
 
     def header(self, name: str) -> str:
         return self.request.headers.get(name, "")
@@ -96,6 +121,12 @@ async def answer(host: Host, limits: RequestLimits, endpoint: Endpoint, request:
     return Response(to_json(result), endpoint.status, media_type="application/json")
 
 
+def refuse_secret(text: str, anyway: bool) -> None:
+    """Raise if a text looks like a secret, unless the client insists."""
+    if not anyway and (why := refusal(text)):
+        raise ApiError("conflict", why, "send 'anyway': true to keep it")
+
+
 def allowed(endpoint: Endpoint) -> frozenset[TokenScope]:
     """The scopes of tokens that may call an endpoint; the owner may call every one."""
     return frozenset({"owner", *endpoint.scopes})
@@ -111,8 +142,11 @@ def error_response(error: Exception) -> Response:
 
 
 def _query(kind: type[Body], request: Request) -> Body:
+    given = request.query_params
+    if len(given.multi_items()) > len(given):
+        raise ApiError("bad_request", "a parameter of the query is given more than once")
     try:
-        return convert(dict(request.query_params), kind, strict=False)
+        return convert(dict(given), kind, strict=False)
     except ValidationError as error:
         raise ApiError("bad_request", f"in the query: {error}") from None
 

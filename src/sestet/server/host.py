@@ -24,6 +24,7 @@ class Host:
         self.app = app
         self.turns = turns
         self.tokens = Tokens(app.database)
+        #: The file that was named; None: the usual ones.
         self.settings_file = settings_file
         self._reads = asyncio.Semaphore(_READS_AT_ONCE)
         self.metrics = Metrics()

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Iterable
+from datetime import date, timedelta
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+from sestet.config import Settings
 from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.storage.journal import Journal
@@ -122,3 +124,38 @@ class Costs:
     @cached_property
     def _titles(self) -> dict[str, str]:
         return {row.id: row.title for row in self._journal.sessions(_ALL)}
+
+
+def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dict[str, object]:
+    """The whole report as JSON."""
+    since, until = report.period
+    limit = settings.limits.dollars_per_day
+    return {
+        "by": report.by,
+        "since": since or None,
+        "until": None if until == ALL_TIME.until else until,
+        "rows": [
+            {"name": row.name, "kind": row.kind, "title": row.title, **_described(row.spent)}
+            for row in report.rows
+        ],
+        "total": _described(report.total),
+        "background": _described(report.background),
+        "price_unknown": [
+            {"model": each.name, "tokens": each.spent.unpriced_tokens} for each in report.without_price
+        ],
+        "today": {**_described(today), "limit_dollars": limit or None},
+    }
+
+
+def _described(spent: Spent) -> dict[str, object]:
+    return {**spent._asdict(), "dollars": spent.dollars}
+
+
+def last_days(days: int) -> Period:
+    """The last days, with today."""
+    today = date.fromisoformat(day(time.time()))
+    try:
+        first = (today - timedelta(days=days - 1)).isoformat()
+    except OverflowError:
+        first = ALL_TIME.since
+    return Period(first, today.isoformat())

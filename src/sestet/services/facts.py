@@ -180,3 +180,36 @@ class Facts:
                 similar = self._graph.similar_nodes(node, _SIMILAR) if node.strip() else []
                 known = f"; it knows {', '.join(repr(name) for name in similar)}" if similar else ""
                 raise PersonError(f"the graph holds nothing about '{node}'{known}")
+
+
+def describe_walk(start: str, found: Traversal) -> dict[str, object]:
+    return {
+        "node": start,
+        "facts": [{**describe_fact(step.triple), "depth": step.depth} for step in found.steps],
+        "nodes": found.depths,
+        "complete": found.complete,
+    }
+
+
+def describe_fact(fact: TripleRow | ProposalRow) -> dict[str, object]:
+    """A fact as JSON, with its whole origin."""
+    return {
+        "id": fact.id,
+        "subject": fact.subject,
+        "predicate": fact.predicate,
+        "object": fact.object,
+        "session": fact.session_id,
+        "turn": fact.turn_id,
+        "at": fact.created_at,
+        "read_from": {"collection": fact.source.collection, "id": fact.source.item_id}
+        if fact.source.collection
+        else None,
+        "untrusted": fact.label.untrusted,
+        "private": fact.label.private,
+        "sources": fact.label.sources,
+    }
+
+
+def describe_proposal(row: ProposalRow, predicates: Predicates) -> dict[str, object]:
+    declared = row.predicate in predicates.names
+    return {**describe_fact(row), "proposed_by": row.proposed_by, "state": row.state, "declared": declared}

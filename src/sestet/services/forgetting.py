@@ -213,3 +213,15 @@ def forget_entries(database: Database, unwanted: UnwantedEntries) -> ForgottenEn
         if names:
             forgettings.add()
     return ForgottenEntries(names, forgettings.wipe() if forgettings.has_traces() else "wiped")
+
+
+def describe_forgotten(done: ForgottenMemory, wipe: Wipe) -> dict[str, object]:
+    """What was forgotten, as JSON."""
+    return {
+        "forgotten": [*((done.item.id,) if done.item else ()), *done.with_it],
+        "counts_again": done.counts_again,
+        "still_said": done.still_said,
+        "ended": done.ended,
+        "scrubbed": wipe == "wiped",
+        "wipe": wipe,
+    }

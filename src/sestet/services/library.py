@@ -1,19 +1,20 @@
 """The library: saved entries, lessons and documents, to be read, searched, corrected and forgotten."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import EmbeddingError, PersonError
-from sestet.core.label import CLEAN, PIPED, Origin
+from sestet.core.label import CLEAN, PIPED, Label, Origin
+from sestet.core.record import as_dict
 from sestet.core.schema import suggest
 from sestet.services.documents.ingestion import Ingestion, IngestionProgress, IngestionSummary
 from sestet.services.embedding.index import open_embedding
 from sestet.services.forgetting import ForgottenEntries, UnwantedEntries, forget_entries
 from sestet.services.own_files import own_files
-from sestet.services.retrieval import Retrieval, Retrieved
+from sestet.services.retrieval import Passage, Retrieval, Retrieved
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentRow, DocumentStore
 from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore, KnowledgeVersion
@@ -22,6 +23,7 @@ from sestet.storage.locks import SessionLocks
 from sestet.storage.passages import PassageStore
 
 __all__ = [
+    "Category",
     "DocumentRow",
     "Embedded",
     "ForgottenEntries",
@@ -59,9 +61,13 @@ class Library:
         """The saved entries, the latest first."""
         return self._knowledge.latest(limit, tag.strip().lower())
 
+    def find_entry(self, key: str) -> KnowledgeRow | None:
+        """The entry of that title; None if there is none."""
+        return self._knowledge.get(key)
+
     def entry(self, key: str) -> KnowledgeRow:
         """The entry of that title, or an error that names the nearest."""
-        row = self._knowledge.get(key)
+        row = self.find_entry(key)
         if row is None:
             known = [other.key for other in self._knowledge.latest(_SUGGESTED)]
             raise PersonError(f"there is no entry {key!r}{suggest(key, known)}")
@@ -156,3 +162,36 @@ class Library:
             finally:
                 await embedding.close()
             return Embedded(before - embedding.pending())
+
+
+def describe_history(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> Mapping[str, object]:
+    """An entry as JSON with all of its versions."""
+    return {**describe_entry(row), "versions": describe_versions(row, versions)}
+
+
+def describe_lesson(row: LearningRow) -> Mapping[str, object]:
+    return as_dict(row) | {"label": _label(row.label)}
+
+
+def describe_document(row: DocumentRow) -> Mapping[str, object]:
+    return row._asdict()
+
+
+def describe_entry(row: KnowledgeRow) -> Mapping[str, object]:
+    return row._asdict() | {"label": _label(row.label)}
+
+
+def describe_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> list[Mapping[str, object]]:
+    return [
+        as_dict(version) | {"label": _label(version.label), "present": version.version == row.version}
+        for version in versions
+    ]
+
+
+def describe_passage(passage: Passage) -> dict[str, object]:
+    """A passage that was found, as JSON."""
+    return {**as_dict(passage), "label": _label(passage.label)}
+
+
+def _label(label: Label) -> dict[str, object]:
+    return {"untrusted": label.untrusted, "private": label.private, "sources": label.sources}

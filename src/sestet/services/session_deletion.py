@@ -11,7 +11,7 @@ from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.file_changes import FileChangeStore
-from sestet.storage.forgettings import Forgettings
+from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.lock_wait import when_free
@@ -114,3 +114,19 @@ def _memories(rows: SessionRows, *, with_memories: bool) -> Iterator[str]:
     yield from (f"r{number}" for number in rows.reflection_ids())
     if with_memories:
         yield from (f"m{number}" for number in rows.fact_ids())
+
+
+def describe_deleted(done: DeletedSession, preview: SessionPreview, wipe: Wipe) -> dict[str, object]:
+    """What was deleted, as JSON."""
+    return {
+        "deleted": done.session_id,
+        "turns": done.turns,
+        "with_it": done.with_it,
+        "saved": preview.saved._asdict(),
+        "open_turns": preview.open_turns,
+        "questions": preview.questions,
+        "in_doubt": preview.in_doubt,
+        "ended": done.ended,
+        "scrubbed": wipe == "wiped",
+        "wipe": wipe,
+    }

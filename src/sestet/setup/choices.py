@@ -85,6 +85,11 @@ def find_choices(
     ]
 
 
+def describe_choice(choice: Choice) -> dict[str, str]:
+    """A choice as JSON, without its key."""
+    return {"id": choice.id, "place": choice.place, "note": choice.note}
+
+
 def known_variables() -> list[str]:
     """The environment variables in which a key is looked for."""
     return [variable for vendor in VENDORS.values() for variable in vendor.variables]

@@ -253,3 +253,25 @@ def _too_small(server: Server | None, model: str) -> str:
         return ""
     reads = f"it reads only {server.context_of(model):,} tokens at a time"
     return f"{reads}, and work with tools needs {ENOUGH_CONTEXT:,}: {server.more_context(model)}"
+
+
+def describe_trial(file: Path, choice: Choice, trial: Trial) -> dict[str, object]:
+    """The result of a trial as JSON."""
+    usage = trial.usage
+    return {
+        "ready": not trial.problem,
+        "choice": choice.id,
+        "tool_calls": choice.entry.get("toolCalls", "native"),
+        "file": str(file),
+        "answer": trial.answer,
+        "problem": trial.problem,
+        "way_out": trial.way_out,
+        "warning": trial.warning,
+        "context": trial.context,
+        "delegations": trial.delegations,
+        "tools": trial.tools,
+        "model_calls": trial.model_calls,
+        "milliseconds": round(trial.milliseconds),
+        "usage": {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens},
+        "dollars": usage.nano_dollars / 10**9,
+    }

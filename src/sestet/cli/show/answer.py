@@ -7,11 +7,11 @@ from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.text import Text
 
-from sestet.cli.show.clean import clean
-from sestet.cli.show.footer import claim_warning, effects_text, usage_text
-from sestet.cli.show.turn_summary import End, last_words
+from sestet.cli.show.footer import usage_text
+from sestet.core.clean import clean
 from sestet.core.event import TurnCancelled, TurnFailed, TurnFinished
 from sestet.core.words import duration
+from sestet.services.turn_text import End, claim_warning, effects_text, last_words
 
 
 def print_end(console: Console, end: End, *, markdown: bool, unfinished: str = "") -> None:

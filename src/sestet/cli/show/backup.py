@@ -5,7 +5,8 @@ from contextlib import contextmanager
 
 import typer
 
-from sestet.cli.show.console import open_bar, written_time
+from sestet.cli.show.console import open_bar
+from sestet.core.words import written_time
 from sestet.services.backup import Contents, CopyWatch
 from sestet.services.files import human_size
 

@@ -4,14 +4,13 @@ import json
 import os
 import sys
 import textwrap
-import time
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 import typer
 
-from sestet.cli.show.clean import escape_json, one_line
+from sestet.core.clean import escape_json, one_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -125,11 +124,6 @@ def print_table(console: "Console", rows: Iterable[Sequence["Text"]]) -> None:
         for part in (break_lines(text, room) if room >= _LEAST_ROOM else [text]) or [""]:
             print_line(console, Text.assemble(head, (part, last.style)))
             head = Text(" " * indent)
-
-
-def written_time(at: float) -> str:
-    """The local date and time, as in ``2026-11-15 09:30``."""
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
 
 
 @contextmanager

@@ -6,9 +6,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, open_console, print_line
 from sestet.config import Settings
+from sestet.core.clean import clean, one_line
 from sestet.core.words import money
 from sestet.services.costs import ALL_TIME, Costs, CostsReport, CostsRow, Spent
 
@@ -157,28 +157,3 @@ def _way_out(model: str, settings: Settings) -> str:
         return ""
     prices = f"providers.{provider}.prices: {{{name}: {{input: …, output: …}}}}"
     return f"; set {clean(prices)}, in dollars for a million tokens (0 if it is free), and later calls count"
-
-
-def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dict[str, object]:
-    """The whole report as JSON."""
-    since, until = report.period
-    limit = settings.limits.dollars_per_day
-    return {
-        "by": report.by,
-        "since": since or None,
-        "until": None if until == ALL_TIME.until else until,
-        "rows": [
-            {"name": row.name, "kind": row.kind, "title": row.title, **_described(row.spent)}
-            for row in report.rows
-        ],
-        "total": _described(report.total),
-        "background": _described(report.background),
-        "price_unknown": [
-            {"model": each.name, "tokens": each.spent.unpriced_tokens} for each in report.without_price
-        ],
-        "today": {**_described(today), "limit_dollars": limit or None},
-    }
-
-
-def _described(spent: Spent) -> dict[str, object]:
-    return {**spent._asdict(), "dollars": spent.dollars}

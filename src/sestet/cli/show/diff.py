@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from sestet.cli.show.clean import reveal
+from sestet.core.clean import reveal
 from sestet.core.preview import Changes
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}

@@ -6,8 +6,8 @@ from typing import NamedTuple, get_args
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import print_line
+from sestet.core.clean import clean, one_line
 from sestet.evals.compare import Change, Comparison
 from sestet.evals.figures import (
     ALL,

@@ -5,7 +5,6 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from sestet.cli.show.clean import one_line
 from sestet.cli.show.evals import (
     Table,
     cost_table,
@@ -17,6 +16,7 @@ from sestet.cli.show.evals import (
     tool_table,
     what_went_wrong,
 )
+from sestet.core.clean import one_line
 from sestet.evals.figures import confusion_of, confusions_of, names_in, score
 from sestet.evals.runs import Result, Run
 

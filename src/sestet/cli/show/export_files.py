@@ -8,15 +8,16 @@ from itertools import count
 from pathlib import Path
 
 from sestet.cli.private_file import new_private_file
-from sestet.cli.show.clean import clean, escape_json
-from sestet.cli.show.graph import describe_fact
-from sestet.cli.show.knowledge import describe_document, describe_entry, describe_lesson, entry_markdown
-from sestet.cli.show.session_markdown import session_markdown
-from sestet.cli.show.sessions import describe_conversation
+from sestet.cli.show.knowledge import entry_markdown
+from sestet.core.clean import clean, escape_json
 from sestet.data import Data
 from sestet.services.costs import SpendingRow, Spent
+from sestet.services.facts import describe_fact
+from sestet.services.library import describe_document, describe_history, describe_lesson
 from sestet.services.memory.import_export import export_lines
+from sestet.services.session_markdown import session_markdown
 from sestet.services.sessions import read_turns
+from sestet.services.turn_summary import describe_conversation
 
 _README = Path(__file__).with_name("export_readme.md")
 _ALL = 1_000_000
@@ -70,7 +71,7 @@ def _write_entries(data: Data, directory: Path) -> int:
     def lines() -> Iterator[str]:
         for row in data.library.entries(_ALL):
             _write(names(row.key), entry_markdown(row) + "\n")
-            yield _line(describe_entry(row, data.library.versions(row.key)))
+            yield _line(describe_history(row, data.library.versions(row.key)))
 
     return _write_lines(directory / "knowledge.jsonl", lines())
 

@@ -1,14 +1,14 @@
 """What specialists found, where the answer of the turn does not repeat it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from sestet.cli.show.clean import clean
-from sestet.cli.show.progress import is_finding
+from sestet.core.clean import clean
 from sestet.core.event import DelegationFinished, DelegationStarted, Event, TurnFinished
+from sestet.services.turn_text import is_finding
 
 #: The lines of a text that a turn shows while it runs; the history shows all of them.
 _MOST_LINES = 12
@@ -35,12 +35,6 @@ class LiveFindings:
                 yield event
             else:
                 self._held = event
-
-
-def past_findings(events: Sequence[Event]) -> list[DelegationFinished]:
-    """The findings of a turn that are not in its answer."""
-    answer = next((event.text for event in events if isinstance(event, TurnFinished)), "")
-    return [event for event in events if is_finding(event) and event.text.strip() not in answer]
 
 
 def _is_answer(found: DelegationFinished, event: Event) -> bool:

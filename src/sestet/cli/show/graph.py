@@ -8,8 +8,8 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, print_line
+from sestet.core.clean import clean, one_line
 from sestet.core.label import Label
 from sestet.core.words import day
 from sestet.services.facts import (
@@ -123,39 +123,6 @@ def print_predicates(console: Console, rows: Sequence[PredicateRow]) -> None:
 
 def _count(facts: int) -> str:
     return "1 fact" if facts == 1 else f"{facts:,} facts"
-
-
-def describe_walk(start: str, found: Traversal) -> dict[str, object]:
-    return {
-        "node": start,
-        "facts": [{**describe_fact(step.triple), "depth": step.depth} for step in found.steps],
-        "nodes": found.depths,
-        "complete": found.complete,
-    }
-
-
-def describe_fact(fact: TripleRow | ProposalRow) -> dict[str, object]:
-    """A fact as JSON, with its whole origin."""
-    return {
-        "id": fact.id,
-        "subject": fact.subject,
-        "predicate": fact.predicate,
-        "object": fact.object,
-        "session": fact.session_id,
-        "turn": fact.turn_id,
-        "at": fact.created_at,
-        "read_from": {"collection": fact.source.collection, "id": fact.source.item_id}
-        if fact.source.collection
-        else None,
-        "untrusted": fact.label.untrusted,
-        "private": fact.label.private,
-        "sources": fact.label.sources,
-    }
-
-
-def describe_proposal(row: ProposalRow, predicates: Predicates) -> dict[str, object]:
-    declared = row.predicate in predicates.names
-    return {**describe_fact(row), "proposed_by": row.proposed_by, "state": row.state, "declared": declared}
 
 
 def _parts(fact: TripleRow | ProposalRow) -> list[Text]:

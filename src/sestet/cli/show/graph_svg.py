@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
-from sestet.cli.show.clean import one_line
 from sestet.cli.show.graph import Branch
+from sestet.core.clean import one_line
 
 _ROW = 30
 _EDGE = 24

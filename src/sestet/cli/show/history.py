@@ -6,13 +6,15 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.cli.show.answer import print_answer, print_end
-from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import align, print_line, written_time
-from sestet.cli.show.findings import past_findings, print_finding
-from sestet.cli.show.progress import in_doubt_text, is_in_doubt, print_progress
-from sestet.cli.show.turn_summary import last_words, turn_state
+from sestet.cli.show.console import align, print_line
+from sestet.cli.show.findings import print_finding
+from sestet.cli.show.progress import print_progress
+from sestet.core.clean import clean, one_line
 from sestet.core.event import Event, TurnCancelled, TurnFailed, TurnFinished, TurnStarted
+from sestet.core.words import written_time
 from sestet.services.sessions import SessionRow
+from sestet.services.turn_summary import turn_state
+from sestet.services.turn_text import count_turns, in_doubt_text, is_in_doubt, last_words, past_findings
 
 #: Stands before the person's words.
 PROMPT = "\N{SINGLE RIGHT-POINTING ANGLE QUOTATION MARK} "
@@ -35,10 +37,6 @@ def print_sessions(console: Console, rows: Iterable[SessionRow], current: str = 
     ]
     for line in align(table):
         print_line(console, line)
-
-
-def count_turns(number: int) -> str:
-    return f"{number} turn{'' if number == 1 else 's'}"
 
 
 def print_turns(console: Console, turns: Iterable[list[Event]], *, markdown: bool) -> None:

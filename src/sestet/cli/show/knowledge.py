@@ -1,18 +1,27 @@
 """Entries, lessons, documents and passages on the terminal or as JSON, each with its origin."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import typer
 from rich.text import Text
 
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import align, echo, open_console, print_json, print_line
+from sestet.core.clean import clean, one_line
 from sestet.core.label import Label
-from sestet.core.record import as_dict
 from sestet.core.words import day
 from sestet.services.documents.ingestion import FileProblem, IngestionSummary
-from sestet.services.library import DocumentRow, KnowledgeRow, KnowledgeVersion, LearningRow
+from sestet.services.library import (
+    DocumentRow,
+    KnowledgeRow,
+    KnowledgeVersion,
+    LearningRow,
+    describe_document,
+    describe_entry,
+    describe_lesson,
+    describe_passage,
+    describe_versions,
+)
 from sestet.services.retrieval import Retrieved
 
 _TITLE_WIDTH = 50
@@ -23,7 +32,7 @@ _NAMES_SHOWN = 5
 
 def print_entries(rows: Sequence[KnowledgeRow], as_json: bool, nothing: str) -> None:
     if as_json:
-        print_json([_entry(row) for row in rows])
+        print_json([describe_entry(row) for row in rows])
     elif not rows:
         typer.echo(nothing, err=True)
     else:
@@ -40,7 +49,7 @@ def print_entries(rows: Sequence[KnowledgeRow], as_json: bool, nothing: str) -> 
 
 def print_entry(row: KnowledgeRow, as_json: bool) -> None:
     if as_json:
-        print_json(_entry(row))
+        print_json(describe_entry(row))
         return
     about = ", ".join((row.category, *row.tags, f"version {row.version}"))
     typer.echo(f"{clean(row.key)} ({clean(about)})")
@@ -50,7 +59,7 @@ def print_entry(row: KnowledgeRow, as_json: bool) -> None:
 
 def print_saved(row: KnowledgeRow, as_json: bool) -> None:
     if as_json:
-        print_json(_entry(row))
+        print_json(describe_entry(row))
     else:
         trust = ", untrusted" if row.label.untrusted else ""
         typer.echo(f"{clean(row.key)}: version {row.version}{trust}: {one_line(row.content, _TEXT_WIDTH)}")
@@ -58,7 +67,7 @@ def print_saved(row: KnowledgeRow, as_json: bool) -> None:
 
 def print_versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion], as_json: bool) -> None:
     if as_json:
-        print_json({"key": row.key, "versions": _versions(row, versions)})
+        print_json({"key": row.key, "versions": describe_versions(row, versions)})
         return
     _print_table(
         (
@@ -107,7 +116,7 @@ def print_documents(rows: Sequence[DocumentRow], as_json: bool) -> None:
 
 def print_passages(found: Retrieved, query: str, as_json: bool) -> None:
     if as_json:
-        print_json([as_dict(passage) | {"label": _label(passage.label)} for passage in found.passages])
+        print_json([describe_passage(passage) for passage in found.passages])
     elif not found.passages:
         typer.echo(f"Nothing was found about {clean(repr(query))}.", err=True)
     for number, passage in enumerate(() if as_json else found.passages):
@@ -152,34 +161,6 @@ def entry_markdown(row: KnowledgeRow) -> str:
     about = ", ".join((row.category, *row.tags, f"version {row.version}"))
     origin = _origin(row.session_id, row.updated_at, row.label)
     return f"# {one_line(row.key, _LONGEST_TITLE)}\n\n{clean(about)} · {origin}\n\n{clean(row.content)}"
-
-
-def describe_entry(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> Mapping[str, object]:
-    """An entry as JSON with all of its versions."""
-    return {**_entry(row), "versions": _versions(row, versions)}
-
-
-def describe_lesson(row: LearningRow) -> Mapping[str, object]:
-    return as_dict(row) | {"label": _label(row.label)}
-
-
-def describe_document(row: DocumentRow) -> Mapping[str, object]:
-    return row._asdict()
-
-
-def _entry(row: KnowledgeRow) -> Mapping[str, object]:
-    return row._asdict() | {"label": _label(row.label)}
-
-
-def _versions(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> list[Mapping[str, object]]:
-    return [
-        as_dict(version) | {"label": _label(version.label), "present": version.version == row.version}
-        for version in versions
-    ]
-
-
-def _label(label: Label) -> dict[str, object]:
-    return {"untrusted": label.untrusted, "private": label.private, "sources": label.sources}
 
 
 def _origin(session_id: str, at: float, label: Label) -> str:

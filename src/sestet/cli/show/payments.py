@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator
 
-from sestet.cli.show.clean import reveal
-from sestet.cli.show.console import written_time
+from sestet.core.clean import reveal
 from sestet.core.schema import JsonValue
+from sestet.core.words import written_time
 from sestet.services.payments.amounts import plain_amount, show_amount
 from sestet.services.payments.ethereum import checksummed
 from sestet.services.payments.payments import Balance, PaymentRow, Payments

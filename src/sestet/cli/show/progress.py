@@ -1,10 +1,9 @@
 """The progress of a turn: each event as one line for the person."""
 
-import json
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeGuard, assert_never
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, assert_never
 
-from sestet.cli.show.clean import one_line, reveal
 from sestet.cli.show.diff import diff_lines
+from sestet.core.clean import one_line, reveal
 from sestet.core.event import (
     AgentNudged,
     ApprovalDecided,
@@ -29,9 +28,9 @@ from sestet.core.event import (
     TurnResumed,
     TurnStarted,
 )
-from sestet.core.message import ToolCall
 from sestet.core.words import duration
 from sestet.runtime.reply_text import rejection
+from sestet.services.turn_text import call_text, in_doubt_text, refusal_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -141,28 +140,6 @@ def _finished_line(event: ToolFinished) -> Line | None:
             assert_never(event.outcome)
 
 
-def refusal_text(event: ToolFinished) -> str:
-    """Why a call was not made. ``text`` is never shown: it instructs the model."""
-    return one_line(event.for_person, _TEXT_WIDTH) or "not done"
-
-
-def is_in_doubt(event: Event) -> TypeGuard[ToolFinished]:
-    return isinstance(event, ToolFinished) and event.outcome == "in_doubt"
-
-
-def is_finding(event: Event) -> TypeGuard[DelegationFinished]:
-    """Whether a specialist has answered."""
-    return isinstance(event, DelegationFinished) and event.outcome == "ok" and bool(event.text.strip())
-
-
-def in_doubt_text(event: ToolFinished) -> str:
-    """The alarm about a call that was cut off: it may or may not have taken effect."""
-    return (
-        f"!! IN DOUBT: {event.author} · {call_text(event.call)} was cut off. "
-        "It may have taken effect, and was not repeated: check it yourself."
-    )
-
-
 def print_progress(console: "Console", event: Event, asked: str = "") -> None:
     """Print the line for one event on a terminal."""
     from rich.padding import Padding
@@ -175,18 +152,6 @@ def print_progress(console: "Console", event: Event, asked: str = "") -> None:
     if isinstance(event, ToolCalled) and event.changes:
         for shown in diff_lines(event.changes, _MOST_DIFF_LINES):
             console.print(Text(f"    {shown.text}", style=shown.style), no_wrap=True, overflow="ellipsis")
-
-
-def call_text(call: ToolCall) -> str:
-    """``fs_read path=README.md``"""
-    arguments = (f"{one_line(reveal(name), 30)}={_argument(value)}" for name, value in call.arguments.items())
-    return " ".join((one_line(reveal(call.name), 64), *arguments))
-
-
-def _argument(value: object) -> str:
-    plain = isinstance(value, str) and value and not any(c.isspace() or c in "\"'=" for c in value)
-    text = value if plain and isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return one_line(reveal(text), _ARGUMENT_WIDTH)
 
 
 def _after_colon(text: str) -> str:

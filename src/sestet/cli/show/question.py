@@ -9,13 +9,13 @@ from rich.cells import chop_cells
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.clean import one_line, reveal
-from sestet.cli.show.console import align, print_line, written_time
+from sestet.cli.show.console import align, print_line
 from sestet.cli.show.diff import diff_lines
+from sestet.core.clean import one_line, reveal
 from sestet.core.preview import Changes
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import SLOT, Tool
-from sestet.core.words import duration
+from sestet.core.words import duration, written_time
 from sestet.services.approvals import (
     Grant,
     Question,

@@ -1,55 +1,32 @@
 """What commands say about sessions: as JSON, found by words, before and after they are deleted."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import print_line, written_time
-from sestet.cli.show.history import count_turns
-from sestet.cli.show.turn_summary import describe_turn
-from sestet.core.event import Event
-from sestet.core.words import stem
+from sestet.cli.show.console import print_line
+from sestet.core.clean import clean, one_line
+from sestet.core.words import written_time
 from sestet.services.excerpt import excerpt
 from sestet.services.forgetting import UNWIPED, Wipe
 from sestet.services.session_deletion import DeletedSession, Saved, SessionPreview
 from sestet.services.sessions import Exchange, SessionRow
+from sestet.services.turn_summary import stems
+from sestet.services.turn_text import count_turns
 
 _TITLE_WIDTH = 60
-#: Characters of an excerpt: as many as a terminal has on two lines, and in JSON.
-_SHOWN, _SHOWN_IN_JSON = 150, 400
+#: Characters of an excerpt: as many as a terminal has on two lines.
+_SHOWN = 150
 _INDENT = "    "
-
-
-def describe_session(row: SessionRow) -> dict[str, object]:
-    return row._asdict()
-
-
-def describe_conversation(row: SessionRow, turns: Iterable[Sequence[Event]]) -> dict[str, object]:
-    """A whole conversation with every event."""
-    return {**describe_session(row), "turns": [describe_turn(turn) for turn in turns]}
-
-
-def describe_exchange(found: Exchange, query: str, titles: Mapping[str, str]) -> dict[str, object]:
-    """A turn that was found, with the parts of its texts around the words."""
-    words = _stems(query)
-    return {
-        "session": found.session_id,
-        "title": titles.get(found.session_id, ""),
-        "turn": found.turn_id,
-        "at": found.at,
-        "asked": excerpt(found.asked, words, _SHOWN_IN_JSON),
-        "answered": excerpt(found.answered, words, _SHOWN_IN_JSON),
-    }
 
 
 def print_exchanges(
     console: Console, found: Sequence[Exchange], query: str, titles: Mapping[str, str]
 ) -> None:
     """Each turn with its session, date and title, and the words that were found in bold."""
-    words = _stems(query)
+    words = stems(query)
     for number, each in enumerate(found):
         if number:
             console.print()
@@ -68,11 +45,6 @@ def _print_excerpt(console: Console, who: str, text: str, words: Sequence[str]) 
         line.highlight_regex(re.compile(rf"(?<!\w)(?:{said})\w*", re.IGNORECASE), "bold yellow")
     for part in line.wrap(console, console.width - len(_INDENT)):
         console.print(Text(_INDENT).append_text(part))
-
-
-def _stems(query: str) -> list[str]:
-    """The words of a query without their endings, as the index finds them."""
-    return [stem(word) for word in re.findall(r"\w+", query)]
 
 
 def preview_lines(row: SessionRow, preview: SessionPreview, *, with_memories: bool) -> Iterator[str]:
@@ -112,21 +84,6 @@ def deletion_lines(
         yield f"{clean(name)} was still open; it is ended now, because it had read this conversation"
     if wipe in UNWIPED:
         yield UNWIPED[wipe]
-
-
-def describe_deleted(done: DeletedSession, preview: SessionPreview, wipe: Wipe) -> dict[str, object]:
-    return {
-        "deleted": done.session_id,
-        "turns": done.turns,
-        "with_it": done.with_it,
-        "saved": preview.saved._asdict(),
-        "open_turns": preview.open_turns,
-        "questions": preview.questions,
-        "in_doubt": preview.in_doubt,
-        "ended": done.ended,
-        "scrubbed": wipe == "wiped",
-        "wipe": wipe,
-    }
 
 
 def _doubts(preview: SessionPreview) -> Iterator[str]:

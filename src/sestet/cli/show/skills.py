@@ -5,8 +5,8 @@ from pathlib import Path
 
 import typer
 
-from sestet.cli.show.clean import reveal
 from sestet.cli.show.console import shorten_home
+from sestet.core.clean import reveal
 from sestet.core.label import Label
 from sestet.services.files import human_size
 from sestet.services.skills.catalog import Found

@@ -7,15 +7,15 @@ from rich.text import Text
 from rich.tree import Tree
 
 from sestet.app import App
-from sestet.cli.show.clean import clean, one_line
 from sestet.cli.show.console import shorten_home
-from sestet.core.agent import Agent, AgentSpec
+from sestet.core.agent import Agent
+from sestet.core.clean import clean, one_line
 from sestet.core.tool import Tool
+from sestet.description import NOT_CREATED, missing_agents
 from sestet.plugins import Plugins
 
 _NO_TOOLS = "no tools: it plans, and other agents act"
 _ELSEWHERE = "remote: it gets requests, and nothing else"
-_NOT_CREATED = "not created: it has no tool here"
 _OWNERLESS = "belongs to no agent, so no agent can use it"
 
 
@@ -31,49 +31,11 @@ def print_tree(console: Console, app: App) -> None:
         elif not agent.tools:
             branch.add(Text(_NO_TOOLS, style="dim"))
         _add_tools(branch, agent.tools or (), app.plugins, origin)
-    for spec in _missing(app):
-        tree.add(Text(f"{spec.name}  {_NOT_CREATED}", style="dim"))
+    for spec in missing_agents(app.root, app.specs):
+        tree.add(Text(f"{spec.name}  {NOT_CREATED}", style="dim"))
     for tool in app.unmatched:
         tree.add(Text(f"{clean(tool.name)}  {_OWNERLESS}", style="bold red"))
     console.print(tree, no_wrap=True, overflow="ellipsis")
-
-
-def describe_agents(app: App) -> dict[str, object]:
-    """The same as JSON."""
-    return {
-        "root": _describe(app.root, app.plugins),
-        "unmatched": [tool.name for tool in app.unmatched],
-        "not_created": [{"name": spec.name, "reason": _NOT_CREATED} for spec in _missing(app)],
-        "problems": list(app.plugins.problems),
-    }
-
-
-def _missing(app: App) -> list[AgentSpec]:
-    """The specialists that were not created because none of their tools is there. A flat agent has none."""
-    if app.root.tools is not None:
-        return []
-    return [spec for spec in app.specs if app.root.sub_agent(spec.name) is None]
-
-
-def _describe(agent: Agent, plugins: Plugins) -> dict[str, object]:
-    return {
-        "name": agent.name,
-        "description": agent.description,
-        "remote": agent.remote is not None,
-        "origin": plugins.origins.get(agent.name),
-        "tools": None if agent.tools is None else [describe_tool(tool, plugins) for tool in agent.tools],
-        "sub_agents": [_describe(child, plugins) for child in agent.sub_agents],
-    }
-
-
-def describe_tool(tool: Tool, plugins: Plugins) -> dict[str, object]:
-    """A tool as JSON; its ``origin`` is the file or package of a plug-in, and null for a built-in one."""
-    return {
-        "name": tool.name,
-        "description": tool.description,
-        "risk": tool.risk,
-        "origin": plugins.origins.get(tool.name),
-    }
 
 
 def _label(agent: Agent, origin: str = "") -> Text:

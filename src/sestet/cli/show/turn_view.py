@@ -10,10 +10,10 @@ from rich.live import Live
 from rich.text import Text
 
 from sestet.cli.show.answer import print_end
-from sestet.cli.show.clean import clean
 from sestet.cli.show.findings import LiveFindings, print_finding
 from sestet.cli.show.history import print_doubts
-from sestet.cli.show.progress import is_in_doubt, print_progress
+from sestet.cli.show.progress import print_progress
+from sestet.core.clean import clean
 from sestet.core.event import (
     END_OF_TURN,
     ApprovalDecided,
@@ -28,6 +28,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.words import duration
+from sestet.services.turn_text import is_in_doubt
 
 _REFRESHES = 10
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

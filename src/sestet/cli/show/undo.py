@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from sestet.cli.show.clean import clean, one_line, reveal
-from sestet.cli.show.console import align, shorten_home, written_time
+from sestet.cli.show.console import align, shorten_home
+from sestet.core.clean import clean, one_line, reveal
+from sestet.core.words import written_time
 from sestet.services.file_changes.undo import ChangeSet, UndoPlan, UndoStep
 
 #: Steps that are listed before the person is asked.
@@ -49,29 +50,6 @@ def set_lines(sets: Sequence[ChangeSet]) -> list[Text]:
             )
         )
     return align(rows)
-
-
-def describe_set(each: ChangeSet) -> dict[str, object]:
-    row = each.row
-    return {
-        "id": row.id,
-        "session": row.session_id,
-        "turn": row.turn_id,
-        "at": row.at,
-        "undoes": row.undoes or None,
-        "done": each.done,
-    }
-
-
-def describe_plan(plan: UndoPlan, *, undone: bool) -> dict[str, object]:
-    return {
-        **describe_set(plan.changed),
-        "steps": [
-            {"action": step.action, "path": step.whole_path, "to": step.to or None} for step in plan.steps
-        ],
-        "changed_since": plan.changed_since,
-        "undone": undone,
-    }
 
 
 def _step(step: UndoStep) -> str:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from sestet.cli.show.history import print_doubts
 from sestet.cli.show.question import print_approval
-from sestet.cli.show.turn_summary import End
 from sestet.cli.show.turn_view import TurnView
 from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.keyboard import quiet_keyboard
@@ -18,6 +17,7 @@ from sestet.core.errors import PersonError
 from sestet.core.event import TurnCancelled, TurnPaused
 from sestet.services.approvals import Decision, Question, Scope, arguments_of, when_free
 from sestet.services.sessions import TurnRow
+from sestet.services.turn_text import End
 from sestet.services.vault.vault import held_key
 
 

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from sestet.app import App
-from sestet.cli.show.clean import clean
 from sestet.cli.show.history import print_recalled
+from sestet.core.clean import clean
 from sestet.models.offline import OfflineModel
 from sestet.services.sessions import TurnRow, read_turns
 

@@ -18,8 +18,8 @@ from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.utils import is_dumb_terminal
 
-from sestet.cli.show.clean import clean
 from sestet.cli.show.history import PROMPT
+from sestet.core.clean import clean
 
 HISTORY_NAME = "history"
 _AGAIN = "Ctrl-C again to leave"

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from rich.text import Text
 
 from sestet.cli.show.console import align, print_line
-from sestet.cli.show.history import count_turns, print_sessions, print_turns
+from sestet.cli.show.history import print_sessions, print_turns
 from sestet.cli.show.question import print_approval
 from sestet.cli.show.tree import print_tree
 from sestet.cli.talk.approval import abandon_turn, continue_turn
@@ -27,6 +27,7 @@ from sestet.services.sessions import (
     rename_session,
     require_session,
 )
+from sestet.services.turn_text import count_turns
 
 # A path is no command: '/etc/hosts' has another slash.
 _COMMAND = re.compile(r"/(?P<name>[\w-]*)(?:\s+(?P<argument>.*))?", re.DOTALL)

@@ -3,7 +3,7 @@
 from sestet.app import App
 from sestet.cli.assistant import has_warned
 from sestet.cli.show.console import open_console
-from sestet.cli.show.history import count_turns, print_question
+from sestet.cli.show.history import print_question
 from sestet.cli.talk.approval import run_turn
 from sestet.cli.talk.conversation import Person, Talk
 from sestet.cli.talk.keyboard import PromptLine
@@ -15,6 +15,7 @@ from sestet.core.errors import PersonError
 from sestet.core.pages import page
 from sestet.models.offline import OfflineModel
 from sestet.services.sessions import find_session
+from sestet.services.turn_text import count_turns
 
 
 async def talk_at_terminal(app: App, session_id: str, first: str = "") -> None:

@@ -9,11 +9,10 @@ from typing import TypeAlias, assert_never
 from sestet.app import App
 from sestet.cli.assistant import warn_once
 from sestet.cli.options import ExitCode
-from sestet.cli.show.clean import clean
 from sestet.cli.show.console import echo, open_console
-from sestet.cli.show.footer import claim_warning, effects_text, usage_text
-from sestet.cli.show.progress import in_doubt_text, is_finding, is_in_doubt, progress_line
-from sestet.cli.show.turn_summary import End, last_words
+from sestet.cli.show.footer import usage_text
+from sestet.cli.show.progress import progress_line
+from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 from sestet.core.event import (
     END_OF_TURN,
@@ -27,6 +26,15 @@ from sestet.core.event import (
 )
 from sestet.runtime.answer import denied_name
 from sestet.services.sessions import TurnRow
+from sestet.services.turn_text import (
+    End,
+    claim_warning,
+    effects_text,
+    in_doubt_text,
+    is_finding,
+    is_in_doubt,
+    last_words,
+)
 
 Show: TypeAlias = Callable[[Event], None]
 

@@ -5,10 +5,10 @@ from typing import Literal, TypeAlias
 from rich.text import Text
 
 from sestet.app import App
-from sestet.cli.show.clean import one_line
 from sestet.cli.show.console import align, print_line
 from sestet.cli.show.question import age, call_line
 from sestet.cli.talk.conversation import Talk
+from sestet.core.clean import one_line
 from sestet.core.errors import PersonError
 from sestet.core.event import TurnStarted
 from sestet.services.approvals import Question

@@ -78,3 +78,35 @@ def delete_model(file: Path) -> None:
 
 def _with_part(file: Path) -> tuple[Path, Path]:
     return file, file.with_name(f"{file.name}.part")
+
+
+def describe_models() -> list[dict[str, object]]:
+    """The models that can be fetched, and those that are here, as JSON."""
+    return [
+        *(_described(entry) for entry in catalogue().values()),
+        *(
+            {
+                "name": file.stem,
+                "bytes": file.stat().st_size,
+                "here": True,
+                "file": str(file),
+                "about": "yours",
+            }
+            for file in own_files()
+        ),
+    ]
+
+
+def _described(entry: Entry) -> dict[str, object]:
+    file = model_file(entry.name)
+    return {
+        "name": entry.name,
+        "about": entry.about,
+        "license": entry.license,
+        "bytes": entry.bytes,
+        "memory_megabytes": entry.memory_megabytes,
+        "sha256": entry.sha256,
+        "url": entry.url,
+        "here": file.is_file(),
+        "file": str(file),
+    }

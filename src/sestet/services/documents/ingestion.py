@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -199,3 +199,9 @@ def _title(name: str, chunk: Chunk) -> str:
 def _storable(text: str) -> str:
     # SQLite stores neither lone surrogates nor NUL characters.
     return whole(text).replace("\0", " ")
+
+
+def describe_summary(summary: IngestionSummary) -> dict[str, object]:
+    """What became of the files, as JSON."""
+    named = {name: [entry._asdict() for entry in getattr(summary, name)] for name in ("skipped", "broken")}
+    return {**asdict(summary), **named}

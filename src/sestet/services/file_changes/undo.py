@@ -241,3 +241,26 @@ def _changed_text(paths: Sequence[str]) -> str:
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     verb = "has" if len(paths) == 1 else "have"
     return f"{named}{more} {verb} changed since; nothing was undone, so that no other work is lost"
+
+
+def describe_set(each: ChangeSet) -> dict[str, object]:
+    row = each.row
+    return {
+        "id": row.id,
+        "session": row.session_id,
+        "turn": row.turn_id,
+        "at": row.at,
+        "undoes": row.undoes or None,
+        "done": each.done,
+    }
+
+
+def describe_plan(plan: UndoPlan, *, undone: bool) -> dict[str, object]:
+    return {
+        **describe_set(plan.changed),
+        "steps": [
+            {"action": step.action, "path": step.whole_path, "to": step.to or None} for step in plan.steps
+        ],
+        "changed_since": plan.changed_since,
+        "undone": undone,
+    }

@@ -1,39 +1,26 @@
-"""A turn in short: how it ended, its last words, and the whole of it as JSON."""
+"""A turn and a conversation as JSON: state, answer, effects, usage and every event."""
 
-from collections.abc import Iterable, Sequence
-from typing import TypeAlias, assert_never
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
-from sestet.cli.show.progress import is_in_doubt
 from sestet.core.event import (
     END_OF_TURN,
     PIECES,
     Event,
     ModelCalled,
-    TurnCancelled,
     TurnFailed,
     TurnFinished,
-    TurnPaused,
     TurnResumed,
 )
 from sestet.core.model import Usage
+from sestet.core.words import stem
 from sestet.services.approvals import Question, describe_question
-from sestet.services.sessions import event_values
+from sestet.services.excerpt import excerpt
+from sestet.services.sessions import Exchange, SessionRow, event_values
+from sestet.services.turn_text import is_in_doubt
 
-#: The events with which a turn ends, for good or until a decision.
-End: TypeAlias = TurnFinished | TurnFailed | TurnCancelled | TurnPaused
-
-
-def last_words(end: End) -> str:
-    """The text that the person reads at the end of a turn."""
-    match end:
-        case TurnFinished() | TurnFailed():
-            return end.text
-        case TurnCancelled():
-            return "Stopped."
-        case TurnPaused():
-            return "This turn waits for your decision."
-        case _:
-            assert_never(end)
+#: Characters of an excerpt.
+_SHOWN = 400
 
 
 def describe_turn(events: Sequence[Event], open_questions: Iterable[Question] = ()) -> dict[str, object]:
@@ -78,3 +65,30 @@ def turn_state(events: Sequence[Event]) -> str:
         if isinstance(event, TurnResumed):
             break
     return "running"
+
+
+def describe_session(row: SessionRow) -> dict[str, object]:
+    return row._asdict()
+
+
+def describe_conversation(row: SessionRow, turns: Iterable[Sequence[Event]]) -> dict[str, object]:
+    """A whole conversation with every event."""
+    return {**describe_session(row), "turns": [describe_turn(turn) for turn in turns]}
+
+
+def describe_exchange(found: Exchange, query: str, titles: Mapping[str, str]) -> dict[str, object]:
+    """A turn that was found, with the parts of its texts around the words."""
+    words = stems(query)
+    return {
+        "session": found.session_id,
+        "title": titles.get(found.session_id, ""),
+        "turn": found.turn_id,
+        "at": found.at,
+        "asked": excerpt(found.asked, words, _SHOWN),
+        "answered": excerpt(found.answered, words, _SHOWN),
+    }
+
+
+def stems(query: str) -> list[str]:
+    """The words of a query without their endings, as the index finds them."""
+    return [stem(word) for word in re.findall(r"\w+", query)]

@@ -2,13 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sestet.cli.show.clean import clean, one_line
-from sestet.cli.show.console import written_time
-from sestet.cli.show.findings import past_findings
-from sestet.cli.show.footer import claim_warning, effects_text
-from sestet.cli.show.history import count_turns
-from sestet.cli.show.progress import call_text, in_doubt_text, is_in_doubt, refusal_text
-from sestet.cli.show.turn_summary import last_words, turn_state
+from sestet.core.clean import clean, one_line
 from sestet.core.event import (
     END_OF_TURN,
     ApprovalDecided,
@@ -21,8 +15,20 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.core.model import Usage
-from sestet.core.words import money
+from sestet.core.words import money, written_time
 from sestet.services.sessions import SessionRow
+from sestet.services.turn_summary import turn_state
+from sestet.services.turn_text import (
+    call_text,
+    claim_warning,
+    count_turns,
+    effects_text,
+    in_doubt_text,
+    is_in_doubt,
+    last_words,
+    past_findings,
+    refusal_text,
+)
 
 _TITLE_WIDTH = 200
 _REQUEST_WIDTH = 200

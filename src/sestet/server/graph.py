@@ -1,0 +1,242 @@
+"""The API of the knowledge graph: facts, walks and paths, corrections, and decisions on proposals."""
+
+from typing import Annotated, Any, TypeAlias
+
+from sestet.core.record import Meta, Record, as_builtins
+from sestet.data import Data
+from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, Words
+from sestet.server.errors import ApiError, not_found
+from sestet.services.facts import (
+    Direction,
+    Facts,
+    Walk,
+    describe_fact,
+    describe_proposal,
+    describe_walk,
+)
+
+Depth: TypeAlias = Annotated[int, Meta(ge=1, le=20)]
+_Number: TypeAlias = Annotated[int, Meta(ge=1, le=10**18 - 1)]
+
+
+class FactFacts(Record):
+    """A fact with its whole origin."""
+
+    id: int
+    subject: str
+    predicate: str
+    object: str
+    session: str
+    turn: str
+    at: float
+    read_from: dict[str, Any] | None
+    untrusted: bool
+    private: bool
+    sources: list[str]
+
+
+class FactList(Record):
+    facts: list[FactFacts]
+
+
+class FactQuery(Body):
+    #: Only facts of this link.
+    predicate: str = ""
+    limit: Limit = 50
+
+
+class WalkQuery(Body):
+    node: Words
+    depth: Depth = 2
+    direction: Direction = "both"
+    predicate: str = ""
+    limit: Limit = 100
+
+
+class PathQuery(Body):
+    start: Words
+    end: Words
+    depth: Depth = 6
+    direction: Direction = "both"
+    predicate: str = ""
+
+
+class Around(Record):
+    """The facts around a node, each with its distance."""
+
+    node: str
+    facts: list[dict[str, Any]]
+    nodes: dict[str, int]
+    #: False: there are more.
+    complete: bool
+
+
+class Chain(Record):
+    """The shortest chain of facts between two nodes; empty: there is none."""
+
+    nodes: list[str]
+    facts: list[FactFacts]
+    complete: bool
+
+
+class NewFact(Body):
+    subject: Words
+    predicate: Words
+    object: Words
+
+
+class PredicateFacts(Record):
+    name: str
+    kind: str
+    facts: int
+
+
+class PredicateList(Record):
+    predicates: list[PredicateFacts]
+
+
+class ProposalList(Record):
+    proposals: list[dict[str, Any]]
+
+
+class Decisions(Body):
+    accept: tuple[_Number, ...] = ()
+    reject: tuple[_Number, ...] = ()
+
+
+async def list_facts(call: Call[None, FactQuery]) -> dict[str, Any]:
+    query = call.query
+    rows = await call.host.read(lambda data: _facts(call, data).latest(query.limit, query.predicate))
+    return {"facts": [as_builtins(describe_fact(row)) for row in rows]}
+
+
+async def walk_graph(call: Call[None, WalkQuery]) -> dict[str, Any]:
+    query = call.query
+
+    def walk(data: Data) -> dict[str, Any]:
+        _require(data, query.node)
+        wanted = Walk(query.node, query.depth, query.direction, _links(query.predicate))
+        return as_builtins(describe_walk(query.node, _facts(call, data).walk(wanted, query.limit)))
+
+    return await call.host.read(walk)
+
+
+async def find_path(call: Call[None, PathQuery]) -> dict[str, Any]:
+    query = call.query
+
+    def find(data: Data) -> dict[str, Any]:
+        _require(data, query.start, query.end)
+        wanted = Walk(query.start, query.depth, query.direction, _links(query.predicate))
+        found = _facts(call, data).path(wanted, query.end)
+        facts = [as_builtins(describe_fact(triple)) for triple in found.triples]
+        return {"nodes": list(found.nodes), "facts": facts, "complete": found.complete}
+
+    return await call.host.read(find)
+
+
+async def add_fact(call: Call[NewFact, NoQuery]) -> dict[str, Any]:
+    body = call.body
+    row = await call.host.read(lambda data: _facts(call, data).add(body.subject, body.predicate, body.object))
+    return as_builtins(describe_fact(row))
+
+
+async def remove_fact(call: Call[None, NoQuery]) -> dict[str, Any]:
+    number = call.number("fact")
+    removed = await call.host.read(lambda data: _facts(call, data).remove(number))
+    if removed is None:
+        raise not_found("fact", str(number))
+    return as_builtins(describe_fact(removed))
+
+
+async def list_predicates(call: Call[None, NoQuery]) -> PredicateList:
+    rows = await call.host.read(lambda data: _facts(call, data).predicates())
+    return PredicateList([PredicateFacts(*row) for row in rows])
+
+
+async def list_proposals(call: Call[None, NoQuery]) -> ProposalList:
+    facts = Facts(call.host.app.graph, call.host.app.background.extraction)
+    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in facts.proposals()])
+
+
+async def decide_proposals(call: Call[Decisions, NoQuery]) -> ProposalList:
+    facts = Facts(call.host.app.graph, call.host.app.background.extraction)
+    waiting = {row.id for row in facts.proposals()}
+    if unknown := {*call.body.accept, *call.body.reject} - waiting:
+        raise not_found("proposal that waits", str(min(unknown)))
+    if both := {*call.body.accept} & {*call.body.reject}:
+        raise ApiError("bad_request", f"proposal {min(both)} cannot be accepted and rejected at once")
+    decided = facts.decide(call.body.accept, call.body.reject)
+    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in decided])
+
+
+def _facts(call: Call[Any, Any], data: Data) -> Facts:
+    """The graph on the connection of this thread."""
+    app = call.host.app
+    return Facts(data.graph if app.graph else None, app.background.extraction)
+
+
+def _require(data: Data, *nodes: str) -> None:
+    for node in nodes:
+        if not data.graph.holds(node):
+            raise not_found("node", node)
+
+
+def _links(predicate: str) -> tuple[str, ...]:
+    return (predicate,) if predicate else ()
+
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/graph/facts",
+        list_facts,
+        "The facts of the graph, the latest first.",
+        ("read",),
+        query=FactQuery,
+        answer=FactList,
+    ),
+    Endpoint("POST", "/api/graph/facts", add_fact, "Add a fact.", body=NewFact, answer=FactFacts, status=201),
+    Endpoint("DELETE", "/api/graph/facts/{fact}", remove_fact, "Remove a fact for good.", answer=FactFacts),
+    Endpoint(
+        "GET",
+        "/api/graph/walk",
+        walk_graph,
+        "The facts around a thing.",
+        ("read",),
+        query=WalkQuery,
+        answer=Around,
+    ),
+    Endpoint(
+        "GET",
+        "/api/graph/path",
+        find_path,
+        "The shortest chain of facts between two things.",
+        ("read",),
+        query=PathQuery,
+        answer=Chain,
+    ),
+    Endpoint(
+        "GET",
+        "/api/graph/predicates",
+        list_predicates,
+        "The links that facts can have.",
+        ("read",),
+        answer=PredicateList,
+    ),
+    Endpoint(
+        "GET",
+        "/api/graph/proposals",
+        list_proposals,
+        "The facts found in saved texts that wait for a decision.",
+        ("read",),
+        answer=ProposalList,
+    ),
+    Endpoint(
+        "POST",
+        "/api/graph/proposals",
+        decide_proposals,
+        "Accept and reject proposed facts.",
+        body=Decisions,
+        answer=ProposalList,
+    ),
+)

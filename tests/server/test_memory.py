@@ -1,0 +1,104 @@
+"""Memory, knowledge and the graph over HTTP."""
+
+from pathlib import Path
+
+from sestet.core.label import CLEAN, Origin
+from sestet.storage.memories import MemoryStore
+from tests.server.served import Served, serving
+
+
+def remember(served: Served, text: str) -> str:
+    return f"m{MemoryStore(served.app.database).add(text, Origin('', '', CLEAN)).id}"
+
+
+async def test_a_memory_is_found_corrected_and_forgotten(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        name = remember(served, "The tea is green.")
+        found = (await client.get("/api/memory/search", params={"words": "tea"})).json()["memories"]
+        corrected = (
+            await client.patch(f"/api/memory/items/{name}", json={"text": "The tea is black."})
+        ).json()
+        traced = (await client.get(f"/api/memory/items/{name}/trace")).json()
+        forgotten = (await client.delete(f"/api/memory/items/{name}")).json()
+        listed = (await client.get("/api/memory")).json()["memories"]
+        gone = await client.get(f"/api/memory/items/{name}")
+
+    assert [each["id"] for each in found] == [name]
+    assert (corrected["text"], corrected["by"]) == ("The tea is black.", "you")
+    assert (traced["memory"]["id"], traced["rests_on"]) == (name, [])
+    assert forgotten["forgotten"] == [name]
+    assert (listed, gone.status_code) == ([], 404)
+
+
+async def test_words_are_forgotten_wherever_they_were_said(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        remember(served, "The door code is blue elephant.")
+        done = await client.post("/api/memory/forget", json={"words": "blue elephant"})
+        listed = (await client.get("/api/memory")).json()["memories"]
+
+    assert done.status_code == 200
+    assert "elephant" not in str(listed)
+
+
+async def test_a_token_that_only_reads_forgets_and_corrects_nothing(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client(served.new_token("read")) as client:
+        name = remember(served, "The tea is green.")
+        refused = [
+            await client.delete(f"/api/memory/items/{name}"),
+            await client.patch(f"/api/memory/items/{name}", json={"text": "x"}),
+            await client.put("/api/knowledge/entry", params={"title": "a"}, json={"content": "b"}),
+        ]
+        listed = (await client.get("/api/memory")).json()["memories"]
+
+    assert [each.status_code for each in refused] == [403, 403, 403]
+    assert [each["text"] for each in listed] == ["The tea is green."]
+
+
+async def test_a_text_that_looks_like_a_secret_is_kept_only_if_the_client_insists(tmp_path: Path) -> None:
+    secret = "the key is sk-ant-api03-" + "Ab1" * 30
+    async with serving(tmp_path) as served, served.client() as client:
+        name = remember(served, "The tea is green.")
+        refused = await client.patch(f"/api/memory/items/{name}", json={"text": secret})
+        kept = await client.patch(f"/api/memory/items/{name}", json={"text": secret, "anyway": True})
+
+    assert (refused.status_code, kept.status_code) == (409, 200)
+
+
+async def test_an_entry_is_saved_found_brought_back_and_forgotten(tmp_path: Path) -> None:
+    title = {"title": "Office hours/2026"}
+    async with serving(tmp_path) as served, served.client() as client:
+        first = await client.put("/api/knowledge/entry", params=title, json={"content": "nine to five"})
+        await client.put(
+            "/api/knowledge/entry", params=title, json={"content": "ten to six", "tags": ["Work"]}
+        )
+        found = (await client.get("/api/knowledge/search", params={"words": "six"})).json()["passages"]
+        back = (await client.post("/api/knowledge/entry/restore", params=title, json={})).json()
+        history = (await client.get("/api/knowledge/entry/history", params=title)).json()
+        tagged = (await client.get("/api/knowledge", params={"tag": "work"})).json()["entries"]
+        forgotten = (await client.delete("/api/knowledge/entry", params=title)).json()
+        gone = await client.get("/api/knowledge/entry", params=title)
+
+    assert first.json()["version"] == 1
+    assert "ten to six" in found[0]["text"]
+    assert back["content"] == "nine to five"
+    assert len(history["versions"]) >= 2
+    assert tagged == []
+    assert (forgotten["forgotten"], gone.status_code) == (["Office hours/2026"], 404)
+
+
+async def test_a_fact_is_added_walked_to_and_removed(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        predicates = (await client.get("/api/graph/predicates")).json()["predicates"]
+        link = predicates[0]["name"]
+        body = {"subject": "Ann", "predicate": link, "object": "Acme"}
+        added = await client.post("/api/graph/facts", json=body)
+        walk = (await client.get("/api/graph/walk", params={"node": "ann"})).json()
+        chain = (await client.get("/api/graph/path", params={"start": "Acme", "end": "Ann"})).json()
+        unknown = await client.get("/api/graph/walk", params={"node": "nobody"})
+        removed = await client.delete(f"/api/graph/facts/{added.json()['id']}")
+        left = (await client.get("/api/graph/facts")).json()["facts"]
+
+    assert added.status_code == 201
+    assert [(fact["subject"], fact["depth"]) for fact in walk["facts"]] == [("Ann", 1)]
+    assert chain["nodes"] == ["Acme", "Ann"]
+    assert (unknown.status_code, removed.status_code, left) == (404, 200, [])
