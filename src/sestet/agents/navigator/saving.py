@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from sestet.core.label import Labelled
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, CallRules, tool
 from sestet.services.browser.browser import Browser
 from sestet.services.file_changes.plan import Planner
@@ -53,12 +54,21 @@ async def browser_download(
     browser: Browser,
     changes: FileChanges,
     /,
-    target: Annotated[str, "A ref, or the link's text; empty: the document that was opened"] = "",
+    target: Annotated[str, "A ref, or words of the link; empty: the document that was opened"] = "",
+    read: Annotated[bool, "Show its text too"] = False,
 ) -> Labelled:
-    """Save a file that a link leads to, in the workspace. It is not opened."""
+    """Save a file that a link leads to, in the workspace."""
     async with browser.visit(call) as visitor:
         made = await visitor.saving.download(target)
-    return await _save(call, changes, browser, made)
+    saved = await _save(call, changes, browser, made)
+    if not read:
+        return saved
+    text = await browser.text_of(made.content)
+    if not text:
+        return saved._replace(value=f"{saved.value}\n(It is no text that can be shown.)")
+    # What was saved is for the person, and the text of the file for the model.
+    shown = f"{saved.value}\nIts text:\n{text}"
+    return saved._replace(value=shown, found=(Found(made.url, made.name),), for_person=str(saved.value))
 
 
 @tool(

@@ -42,7 +42,7 @@ class Saving:
             return self._made(safe_name(kept.file_name, kept.url), kept.content, kept.url)
         if not target:
             return await self._download_page(tab)
-        element = await find_target(self._window, target)
+        element = await find_target(self._window, target, by_words=True)
         async with downloading(self._window, self._most) as download:
             await Hands(self._window, self._call).click_for_file(element, target)
             found = await download.result()
