@@ -97,6 +97,9 @@ async def _by_text(reading: Reading, text: str, *, by_words: bool) -> tuple[Item
     if found:
         listed = ", ".join(f"{item}{_where(item)}" for item in found[:_MOST_LISTED])
         raise BrowserError(f"'{text}' stands on the page {len(found)} times: {listed}; give the ref of one")
+    if by_words and (links := [item for item in fresh.items if item.href]):
+        listed = ", ".join(map(str, links[:_MOST_LISTED])) + (", …" if len(links) > _MOST_LISTED else "")
+        raise BrowserError(f"no link of the page fits '{text}'; its links are {listed}")
     raise BrowserError(f"there is no control or link '{text}' on the page{_near(fresh, wanted)}")
 
 
