@@ -280,7 +280,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         elif _is_fixed(tool, value):
             label = CLEAN
         citations = tuple(map(whole, citations))
-        found = tuple(Found(whole(one.name), whole(one.text)) for one in found)
+        found = tuple(Found(whole(one.name), whole(one.text), one.kind) for one in found)
         text, took = _as_text(value), _since(started)
         texts = (whole(for_person), citations)
         return ToolResult("ok", text, took, label, *texts, found=found, is_none=value is None)
