@@ -156,7 +156,7 @@ async def test_without_a_question_code_shows_the_page_behind_a_sign_in() -> None
 
     shown, _ = await ask(request, OPENED, FILLED, SENT, ACCOUNT)
 
-    assert shown.endswith(f"It is now {URL}account:\n\nYour fee is 48 euros.")
+    assert shown.endswith(f"It is now {URL}account:\n\n```\nYour fee is 48 euros.\n```")
 
 
 async def test_a_page_that_still_asks_for_a_password_is_no_sign_in() -> None:
@@ -164,7 +164,7 @@ async def test_a_page_that_still_asks_for_a_password_is_no_sign_in() -> None:
 
     shown, _ = await ask(SIGN_IN, OPENED, FILLED, SENT, again)
 
-    assert "the sign-in did not work.\n\nThe password is wrong." in shown
+    assert "the sign-in did not work.\n\n```\nThe password is wrong.\n```" in shown
 
 
 @pytest.mark.parametrize("at", [1, 2], ids=["filling in", "sending"])

@@ -10,6 +10,7 @@ from sestet.core.agent import TRANSFER
 from sestet.core.message import Found, ToolMessage
 from sestet.models.offline.work import Next, Work, call
 from sestet.models.small.page_requests import Download, SignIn, read_page_request
+from sestet.models.small.told import fenced, told
 
 _HINT = (Path(__file__).parent / "prompts" / "answer.md").read_text(encoding="utf-8").strip()
 #: The agent that owns this tool gets work on pages.
@@ -106,11 +107,11 @@ def _sign_in(work: Work, wanted: SignIn) -> PageStep:
 
 
 def _signed_in(page: ToolMessage, site: str, then: str) -> PageStep:
-    lines = [one.text for one in page.found if not one.kind][:_MOST_LINES]
+    lines = fenced("\n".join([one.text for one in page.found if not one.kind][:_MOST_LINES]))
     if _form(page).password is not None:
-        return "\n\n".join((_NOT_ACCEPTED.format(site=site), "\n".join(lines)))
+        return f"{_NOT_ACCEPTED.format(site=site)}\n\n{lines}"
     sent = _SENT.format(site=site, url=page.citations[0] if page.citations else site)
-    return _tell(f"{sent}.", then) if then else "\n\n".join((f"{sent}:", "\n".join(lines)))
+    return _tell(f"{sent}.", then) if then else f"{sent}:\n\n{lines}"
 
 
 def _after_failure(work: Work) -> str:
@@ -153,11 +154,6 @@ def _last(found: Sequence[Found]) -> Found | None:
 
 def _tell(done: str, then: str) -> Tell:
     return Tell(done, _HINT.replace("{{then}}", then))
-
-
-def told(result: ToolMessage) -> str:
-    """A result in the words for the person."""
-    return result.for_person or result.text
 
 
 def _site(url: str) -> str:

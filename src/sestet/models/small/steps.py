@@ -22,6 +22,7 @@ from sestet.models.offline.parameters import FILE
 from sestet.models.offline.work import Next, Work, call, work_of
 from sestet.models.small.page_steps import Tell, next_delegation, next_page_step
 from sestet.models.small.script_text import reads_arguments, why_broken, why_unusable, with_imports
+from sestet.models.small.told import fenced, told
 
 #: The rules of the built-in model that leave nothing to think about.
 _BY_RULE = ("tests", "script", "shell", "count")
@@ -89,12 +90,7 @@ def _script_step(work: Work, found: re.Match[str]) -> Step:
 
 def _told(result: ToolMessage) -> str:
     """A result as an answer. Nothing in the output of a command counts as markdown."""
-    text = result.for_person or result.text
-    if result.name != "exec_run" or result.failed:
-        return text
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text}\n{fence}"
+    return fenced(told(result)) if result.name == "exec_run" and not result.failed else told(result)
 
 
 def _files(found: re.Match[str]) -> list[str]:
