@@ -11,7 +11,7 @@ import pytest
 
 import sestet
 from sestet.agents import default_specs
-from sestet.core.event import ApprovalRequested, Event, ToolFinished, TurnFinished
+from sestet.core.event import ApprovalRequested, Effects, Event, ToolFinished, TurnFinished
 from sestet.core.model import Model
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.models.small.model import SmallModel
@@ -212,19 +212,42 @@ async def test_a_form_that_goes_to_another_site_asks_with_both_names(
     assert Shop.received == ([("/send", "name=Ada&message=")] if decision == "approve" else [])
 
 
-async def test_a_form_that_the_person_denies_is_not_sent(assistant: Assistant) -> None:
+async def test_a_form_that_the_person_denies_is_not_sent_nor_told_as_sent(assistant: Assistant) -> None:
     host = assistant.host
 
-    await assistant.turn(
+    events = await assistant.turn(
         f"fill in the form on http://{host}/contact",
         sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
         sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
         sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
-        "Not sent.",
+        "I sent the form.",
         decision="deny",
     )
 
     assert Shop.received == []
+    finished = events[-1]
+    assert isinstance(finished, TurnFinished)
+    assert finished.effects == Effects()
+    assert finished.unsupported == ("sent",)
+
+
+async def test_a_value_that_a_page_passes_on_while_it_is_filled_in_counts_as_sent(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = assistant.host
+    eager = PAGES["/contact"].replace("<input name=name>", "<input oninput=\"fetch('/?' + value)\">")
+    monkeypatch.setitem(PAGES, "/contact", eager)
+
+    events = await assistant.turn(
+        f"fill in my name Ada on http://{host}/contact",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
+        "Filled in.",
+    )
+
+    finished = events[-1]
+    assert isinstance(finished, TurnFinished)
+    assert finished.effects == Effects(sent=(host,))
 
 
 async def test_a_site_that_the_person_did_not_name_asks_before_something_is_filled_in(

@@ -130,7 +130,9 @@ class Hands:
                     )
                 else:
                     await fill(element, value)
-        return await self._result(tab, f"Filled in {', '.join(fields)}. The form is not sent yet.", watch)
+        filled = f"Filled in {', '.join(fields)}. The form is not sent yet."
+        result = await self._result(tab, filled, watch)
+        return result._replace(no_effect=not watch.has_let_go)
 
     async def _fill_secret(self, element: Element, reference: str, vault: Vault) -> None:
         """The broker itself types the value: it never enters this process."""
