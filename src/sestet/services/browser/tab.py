@@ -172,6 +172,7 @@ class Tab:
             case "Page.navigatedWithinDocument" if params["frameId"] == self.target_id:
                 self.url = params["url"]
             case "Inspector.targetCrashed":
+                self._connection.give_up(session, f"{self.why_gone}; open it again")
                 self._end()
             case _:
                 pass
