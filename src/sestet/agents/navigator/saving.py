@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from sestet.services.browser.saving import Made
 
 _SECONDS = 150.0
+#: Characters of a file's text that are shown: as many as a local model is shown of any result.
+_MOST_READ = 8_000
 
 
 async def _save(call: CallInfo, changes: FileChanges, browser: Browser, made: "Made") -> Labelled:
@@ -66,9 +68,12 @@ async def browser_download(
     text = await browser.text_of(made.content)
     if not text:
         return saved._replace(value=f"{saved.value}\n(It is no text that can be shown.)")
-    # What was saved is for the person, and the text of the file for the model.
-    shown = f"{saved.value}\nIts text:\n{text}"
-    return saved._replace(value=shown, found=(Found(made.url, made.name),), for_person=str(saved.value))
+    done = str(saved.value)
+    if len(text) > _MOST_READ:
+        done = f"{done} Only the first {_MOST_READ:,} characters of its text were read."
+    # What was done is for both, and the text of the file for the model alone.
+    shown = f"{done}\nIts text:\n{text[:_MOST_READ]}"
+    return saved._replace(value=shown, found=(Found(made.url, made.name),), for_person=done)
 
 
 @tool(

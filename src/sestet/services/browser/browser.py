@@ -41,7 +41,7 @@ class Browser:
             yield visitor
 
     async def text_of(self, content: bytes) -> str:
-        """The first part of the text of a file that was saved; '' if it is no text."""
+        """The text of a file that was saved, of a PDF at least its first part; '' if it is no text."""
         from sestet.services.browser.file_text import text_of_file
 
         return (await asyncio.to_thread(text_of_file, content)).strip()

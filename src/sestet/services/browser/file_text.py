@@ -13,15 +13,15 @@ _HTML = (b"<!doctype", b"<html", b"<?xml", b"<svg")
 
 
 def text_of_file(content: bytes) -> str:
-    """The first part of a file's text; '' if it is no text. Blocking: a PDF takes a while."""
+    """The text of a file, of a PDF at least its first part; '' if it is no text. Blocking."""
     if content.startswith(_PDF):
         return without_unseen(pdf_text(content))
     if b"\0" in content or content.lstrip().lower().startswith(_HTML):
         return ""
     try:
-        return first_part(without_unseen(content.decode("utf-8-sig")))
+        return without_unseen(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
-        return first_part(without_unseen(content.decode("cp1252", "replace")))
+        return without_unseen(content.decode("cp1252", "replace"))
 
 
 def first_part(text: str) -> str:
