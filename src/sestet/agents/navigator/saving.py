@@ -65,7 +65,7 @@ async def browser_download(
     saved = await _save(call, changes, browser, made)
     if not read:
         return saved
-    text = await browser.text_of(made.content)
+    text = await made.text()
     if not text:
         return saved._replace(value=f"{saved.value}\n(It is no text that can be shown.)")
     done = str(saved.value)

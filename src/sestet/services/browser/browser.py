@@ -40,12 +40,6 @@ class Browser:
         async with self._engine.visit(call) as visitor:
             yield visitor
 
-    async def text_of(self, content: bytes) -> str:
-        """The text of a file that was saved, of a PDF at least its first part; '' if it is no text."""
-        from sestet.services.browser.file_text import text_of_file
-
-        return (await asyncio.to_thread(text_of_file, content)).strip()
-
     def started_with(self, choose: Callable[[str], _Chosen], root: Agent) -> Callable[[str], _Chosen]:
         """Chooses an agent's model, and starts the browser while the navigator's model thinks."""
         tools = {agent.name: agent.tools or () for agent in root.sub_agents}
