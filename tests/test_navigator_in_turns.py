@@ -10,8 +10,11 @@ from typing import ClassVar, TypeAlias
 import pytest
 
 import sestet
-from sestet.core.event import ApprovalRequested, Event, ToolFinished
+from sestet.agents import default_specs
+from sestet.core.event import ApprovalRequested, Effects, Event, ToolFinished, TurnFinished
+from sestet.core.model import Model
 from sestet.models.scripted import ScriptedModel, ScriptItem
+from sestet.models.small.model import SmallModel
 from sestet.services.browser.program import has_chromium
 from sestet.services.vault.vault import Vault
 from sestet.storage.approvals import Decision
@@ -82,18 +85,30 @@ class Assistant:
     def __init__(self, home: Path, host: str) -> None:
         self.home = home
         self.host = host
+        #: The same server by another name, which is another site.
+        self.other = host.replace("127.0.0.1", "localhost")
         self.seen = ""
 
     async def turn(self, message: str, *script: ScriptItem, decision: Decision = "approve") -> list[Event]:
         """The events of a turn of the navigator; the person answers its questions."""
         model = ScriptedModel([transfer("navigator", message, reply=True), *script])
-        settings = {"browser": {"allow": [self.host]}}
+        return await self._turn(message, model, model, decision)
+
+    async def small_turn(self, message: str, *script: str, decision: Decision = "approve") -> list[Event]:
+        """The same with a small model, whose replies are texts. Code decides what it is asked at all."""
+        model = ScriptedModel(script)
+        return await self._turn(message, SmallModel(model, default_specs()), model, decision)
+
+    async def _turn(
+        self, message: str, model: Model, scripted: ScriptedModel, decision: Decision
+    ) -> list[Event]:
+        settings = {"browser": {"allow": [self.host, self.other]}}
         async with sestet.open(settings, model=model, home=self.home) as app:
             events = [event async for event in app.run_turn("s", message)]
             while questions := app.approvals.pending():
                 app.decide(questions[0].id, decision)
                 events += [event async for event in app.resume_turn(questions[0].turn_id)]
-        self.seen = "\n".join(str(request) for request in model.requests)
+        self.seen = "\n".join(str(request) for request in scripted.requests)
         return events
 
 
@@ -131,6 +146,10 @@ def results(events: list[Event]) -> list[tuple[str, str]]:
 def saved_file(path: str) -> tuple[str, bool]:
     """The text of a file of the workspace, and whether it can be run."""
     return Path(path).read_text(), bool(Path(path).stat().st_mode & 0o111)
+
+
+def saved_files() -> list[Path]:
+    return list(Path("downloads").glob("*"))
 
 
 def questions(events: list[Event]) -> list[ApprovalRequested]:
@@ -171,19 +190,64 @@ async def test_a_form_is_filled_in_and_sent_after_one_question_that_shows_it(ass
     assert "Thank you, Ada." in results(events)[-1][1]
 
 
-async def test_a_form_that_the_person_denies_is_not_sent(assistant: Assistant) -> None:
+@pytest.mark.parametrize("decision", ["approve", "deny"])
+async def test_a_form_that_goes_to_another_site_asks_with_both_names(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch, decision: Decision
+) -> None:
+    host, other = assistant.host, assistant.other
+    form = PAGES["/contact"].replace("action=/send", f"action=http://{other}/send")
+    monkeypatch.setitem(PAGES, "/contact", form)
+
+    events = await assistant.turn(
+        f"fill in the form on http://{host}/contact with my name Ada",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
+        sestet.ToolCall("browser_submit", {"site": other, "target": "Send"}),
+        "Done.",
+        decision=decision,
+    )
+
+    [question] = questions(events)
+    assert question.reason.startswith(f"a page of {host} sends this to another site, {other}, in your name")
+    assert Shop.received == ([("/send", "name=Ada&message=")] if decision == "approve" else [])
+
+
+async def test_a_form_that_the_person_denies_is_not_sent_nor_told_as_sent(assistant: Assistant) -> None:
     host = assistant.host
 
-    await assistant.turn(
+    events = await assistant.turn(
         f"fill in the form on http://{host}/contact",
         sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
         sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
         sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
-        "Not sent.",
+        "I sent the form.",
         decision="deny",
     )
 
     assert Shop.received == []
+    finished = events[-1]
+    assert isinstance(finished, TurnFinished)
+    assert finished.effects == Effects()
+    assert finished.unsupported == ("sent",)
+
+
+async def test_a_value_that_a_page_passes_on_while_it_is_filled_in_counts_as_sent(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = assistant.host
+    eager = PAGES["/contact"].replace("<input name=name>", "<input oninput=\"fetch('/?' + value)\">")
+    monkeypatch.setitem(PAGES, "/contact", eager)
+
+    events = await assistant.turn(
+        f"fill in my name Ada on http://{host}/contact",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": {"Name": "Ada"}}),
+        "Filled in.",
+    )
+
+    finished = events[-1]
+    assert isinstance(finished, TurnFinished)
+    assert finished.effects == Effects(sent=(host,))
 
 
 async def test_a_site_that_the_person_did_not_name_asks_before_something_is_filled_in(
@@ -257,3 +321,89 @@ async def test_a_secret_does_not_go_to_a_site_that_it_is_not_for(
     assert outcome == "error"
     assert "bank" in text
     assert PASSWORD not in text + assistant.seen
+
+
+def answer(events: list[Event]) -> str:
+    """What the person reads at the end of the turn."""
+    finished = events[-1]
+    assert isinstance(finished, TurnFinished)
+    return finished.text
+
+
+async def test_a_file_is_downloaded_and_summarised_in_one_turn(assistant: Assistant) -> None:
+    url = f"http://{assistant.host}/"
+
+    events = await assistant.turn(
+        f"download the prices from {url} and summarise them",
+        sestet.ToolCall("browser_navigate", {"url": url}),
+        sestet.ToolCall("browser_download", {"target": "prices", "read": True}),
+        "Shoes cost 30, and hats 12.",
+    )
+
+    _, (outcome, text) = results(events)
+    assert (outcome, "shoes;30\nhats;12" in text) == ("ok", True)
+    assert saved_file("downloads/prices.csv") == ("shoes;30\nhats;12\n", False)
+    assert answer(events) == "Shoes cost 30, and hats 12."
+
+
+async def test_a_small_model_only_summarises_the_file_that_code_downloads(assistant: Assistant) -> None:
+    url = f"http://{assistant.host}/"
+
+    events = await assistant.small_turn(
+        f"open {url} and download the prices and summarise them", '{"answer": "Shoes cost 30."}'
+    )
+
+    assert saved_file("downloads/prices.csv") == ("shoes;30\nhats;12\n", False)
+    assert "shoes;30" in assistant.seen
+    saved = f"Saved downloads/prices.csv (17 B). From {url}prices.csv"
+    assert answer(events) == f"{saved}\n\nShoes cost 30."
+
+
+async def test_with_a_small_model_a_download_that_does_not_happen_is_not_told_as_done(
+    assistant: Assistant,
+) -> None:
+    events = await assistant.small_turn(
+        f"open http://{assistant.host}/ and download the catalogue and read it"
+    )
+
+    assert saved_files() == []
+    assert answer(events) == "no link of the page fits 'catalogue'; its links are [e1 Prices]"
+
+
+@pytest.mark.parametrize("decision", ["approve", "deny"])
+async def test_a_small_model_signs_in_with_a_secret_if_the_person_approves(
+    assistant: Assistant, store_password: StorePassword, decision: Decision
+) -> None:
+    host = assistant.host
+    store_password("shop", f"http://{host}")
+
+    events = await assistant.small_turn(
+        f"sign in at http://{host}/login as ada with the password vault:shop", decision=decision
+    )
+
+    approved = decision == "approve"
+    assert Shop.received == ([("/session", f"user=ada&password={PASSWORD}")] if approved else [])
+    told = answer(events)
+    assert ("the page asks for no password any more" in told) is approved
+    assert PASSWORD not in told + assistant.seen
+    question = questions(events)[-1]
+    assert question.call.name == "browser_submit"
+    shown = question.changes
+    assert shown is not None
+    assert [line.text for line in shown.lines[1:]] == ["User: ada", "Password: •••"]
+
+
+async def test_a_page_behind_a_sign_in_is_read_in_the_same_turn(
+    assistant: Assistant, store_password: StorePassword
+) -> None:
+    host = assistant.host
+    store_password("shop", f"http://{host}")
+
+    events = await assistant.small_turn(
+        f"log in to http://{host}/login as ada with vault:shop and tell me what the page says",
+        '{"answer": "It says hello."}',
+    )
+
+    assert answer(events).endswith("\n\nIt says hello.")
+    assert "Hello user=ada" in assistant.seen
+    assert PASSWORD not in assistant.seen

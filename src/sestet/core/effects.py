@@ -47,6 +47,8 @@ def effects_of(events: Iterable[Event]) -> Effects | None:
 
 def _told(intent: ToolCalled, result: ToolFinished) -> str:
     """The field of ``Effects`` for a call; empty if it had no effect."""
+    if result.outcome == "ok" and result.no_effect:
+        return ""
     if result.outcome == "ok":
         return _TOLD[intent.effect or "money"]
     if result.outcome == "refused" and can_be_in_doubt(intent):

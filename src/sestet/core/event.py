@@ -221,6 +221,8 @@ class ToolFinished(_Stamped):
     mistake: bool = False
     #: What was found, one by one.
     found: tuple[Found, ...] = ()
+    #: The call could have had its effect, and had none.
+    no_effect: bool = False
 
 
 class ApprovalRequested(_Stamped):

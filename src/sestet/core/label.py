@@ -85,6 +85,8 @@ class Labelled(NamedTuple):
     found: tuple[Found, ...] = ()
     #: The same for the person, where ``value`` instructs the model; empty: ``value`` is for both.
     for_person: str = ""
+    #: The call could have sent or changed something, and has not: the end of the turn tells nothing of it.
+    no_effect: bool = False
 
 
 class Findings(NamedTuple):

@@ -49,6 +49,8 @@ class Found(NamedTuple):
     name: str
     #: What it says; for a file in a folder, its size.
     text: str = ""
+    #: What it is, if a result has things of several kinds: the role of a control of a page.
+    kind: str = ""
 
 
 class ToolMessage(NamedTuple):

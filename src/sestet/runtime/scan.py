@@ -31,7 +31,9 @@ def clean_reply(scanner: TextScanner, reply: ModelReply) -> ModelReply:
 
 
 def clean_found(scanner: TextScanner, found: tuple[Found, ...]) -> tuple[Found, ...]:
-    return tuple(Found(scanner.clean(each.name), scanner.clean(each.text)) for each in found)
+    return tuple(
+        each._replace(name=scanner.clean(each.name), text=scanner.clean(each.text)) for each in found
+    )
 
 
 def _clean_message(scanner: TextScanner, message: Message) -> Message:

@@ -45,6 +45,8 @@ class ToolResult(NamedTuple):
     #: The model's own mistake: a tool that it does not have, or arguments that do not fit.
     mistake: bool = False
     found: tuple[Found, ...] = ()
+    #: The tool says that the call had no effect.
+    no_effect: bool = False
     #: The tool returned None.
     is_none: bool = False
 
@@ -161,10 +163,9 @@ async def _clip_text(step: ToolStep, proceed: Answer) -> ToolResult | None:
 async def _record_result(step: ToolStep, proceed: Answer) -> ToolResult | None:
     result = await proceed(step)
     if result is not None:
-        run, (outcome, text, milliseconds, label, for_person, citations, mistake, found, _) = step.run, result
-        run.label |= label
+        run, facts = step.run, result[:-1]
+        run.label |= result.label
         if step.call.id not in run.turn.replay.answers:
-            facts = (outcome, text, milliseconds, label, for_person, citations, mistake, found)
             event = ToolFinished(run.stamp(), step.call, *facts)
             run.turn.record(event, repeatable=step.tool.recovery == "pure")
         run.turn.open.pop(step.call.id, None)
@@ -209,7 +210,7 @@ async def _reuse_recorded_result(step: ToolStep, proceed: Answer) -> ToolResult 
         return await proceed(step)
     # A refused call does not count against the tool's limit.
     step.run.turn.tool_calls[done.call.name] += done.outcome != "refused"
-    facts = (done.for_person, done.citations, done.mistake, done.found)
+    facts = (done.for_person, done.citations, done.mistake, done.found, done.no_effect)
     return ToolResult(done.outcome, done.text, done.milliseconds, done.label, *facts)
 
 
@@ -271,9 +272,9 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
             value = await _call(step, function, info)
         citations: tuple[str, ...] = ()
         found: tuple[Found, ...] = ()
-        for_person = ""
+        for_person, no_effect = "", False
         if isinstance(value, Labelled):
-            value, own_label, citations, found, for_person = value
+            value, own_label, citations, found, for_person, no_effect = value
             # Checked here, inside the try: the journal could not read a label of wrong types again.
             label = convert(as_dict(own_label), Label)
         elif isinstance(value, Findings):
@@ -281,10 +282,12 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         elif _is_fixed(tool, value):
             label = CLEAN
         citations = tuple(map(whole, citations))
-        found = tuple(Found(whole(one.name), whole(one.text)) for one in found)
+        found = tuple(Found(whole(one.name), whole(one.text), one.kind) for one in found)
         text, took = _as_text(value), _since(started)
         texts = (whole(for_person), citations)
-        return ToolResult("ok", text, took, label, *texts, found=found, is_none=value is None)
+        return ToolResult(
+            "ok", text, took, label, *texts, found=found, no_effect=no_effect, is_none=value is None
+        )
     except ToolError as error:
         # The author of the tool may have passed on what a server said.
         label |= error_label(f"an error of {tool.name}")

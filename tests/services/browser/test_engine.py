@@ -1,6 +1,7 @@
 """The life of the browser: it ends when it is idle, too large or killed, and says why it does not start."""
 
 import asyncio
+import gzip
 import os
 import shutil
 import signal
@@ -25,7 +26,7 @@ from sestet.services.browser.cookies import CookieStore
 from sestet.services.browser.egress import Egress
 from sestet.services.browser.processes import all_processes
 from sestet.services.browser.program import find_chromium, has_chromium
-from tests.agents.calling import run
+from tests.agents.calling import CALL, LATER, run
 from tests.services.browser.tasks.web import Answer, Web, serving
 
 ROOT = Path(__file__).parents[3]
@@ -195,13 +196,57 @@ async def test_a_browser_that_uses_too_much_memory_is_ended_and_says_so(
 
 @pytest.mark.slow
 @needs_chromium
+async def test_a_page_that_is_too_large_takes_nothing_from_other_conversations(
+    web: Web, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "_LOOK", 0.1)
+    packed = gzip.compress(b"<p>" + b"a " * 30_000_000)
+    web.pages |= {
+        "/bomb": Answer(packed, headers={"Content-Encoding": "gzip"}),
+        "/sign-in": Answer("<h1>Signed in</h1>", headers={"Set-Cookie": "user=ada"}),
+        "/account": lambda received: f"<h1>Account of {received.cookies['user']}</h1>",
+    }
+    async with browsing(web, memory_mb=500) as browser:
+        await run(pages.browser_navigate, browser, call=LATER, url=web.url("/sign-in"))
+        before = browsers(temporary)
+
+        with pytest.raises(ToolError, match="the page was ended: pages used more than 500 MB"):
+            await go(browser, web, "/bomb")
+
+        # The other page is as it was, and so are its cookies; the conversation of the bomb goes on too.
+        assert "# Signed in" in await run(pages.browser_read, browser, call=LATER)
+        told = await run(pages.browser_navigate, browser, call=LATER, url=web.url("/account"))
+        assert "# Account of ada" in told
+        assert "# Fine" in await go(browser, web)
+        assert set(chromium_states()) <= set(before)
+
+
+@pytest.mark.slow
+@needs_chromium
+async def test_a_command_to_a_page_whose_process_is_gone_does_not_wait_for_an_answer(web: Web) -> None:
+    async with browsing(web) as browser, browser.visit(CALL) as visitor:
+        await visitor.navigate(web.url())
+        tab = visitor.window.tab
+        asked = asyncio.create_task(tab.main_frame().call("() => new Promise(() => {})"))
+        await asyncio.sleep(0)
+
+        assert await asyncio.to_thread(visitor.window.chromium.end_largest_page, 10_000)
+
+        async with asyncio.timeout(15):
+            for answer in (asked, tab.main_frame().call("() => true")):
+                with pytest.raises(BrowserError, match="the page has crashed or was closed; open it again"):
+                    await answer
+
+
+@pytest.mark.slow
+@needs_chromium
 async def test_the_browser_of_a_killed_sestet_is_gone_after_the_next_start(web: Web, temporary: Path) -> None:
     program = (
         "import asyncio, sys; from sestet.config.browser_settings import BrowserSettings as S\n"
         "from sestet.services.browser.browser import Browser; from pathlib import Path\n"
         "from sestet.services.browser.cookies import CookieStore\n"
         "from sestet.agents.navigator.pages import browser_navigate\n"
-        "from tests.agents.calling import run\n"
+        "from tests.agents.calling import CALL, LATER, run\n"
         "b = Browser(S(allow=(sys.argv[1],)), CookieStore(Path('unused'), {}))\n"
         "asyncio.run(run(browser_navigate, b, url=f'http://{sys.argv[1]}/slow'))\n"
     )

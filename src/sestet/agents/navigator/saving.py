@@ -4,6 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from sestet.core.label import Labelled
+from sestet.core.message import Found
 from sestet.core.tool import CallInfo, CallRules, tool
 from sestet.services.browser.browser import Browser
 from sestet.services.file_changes.plan import Planner
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from sestet.services.browser.saving import Made
 
 _SECONDS = 150.0
+#: Characters of a file's text that are shown: as many as a local model is shown of any result.
+_MOST_READ = 8_000
 
 
 async def _save(call: CallInfo, changes: FileChanges, browser: Browser, made: "Made") -> Labelled:
@@ -53,12 +56,24 @@ async def browser_download(
     browser: Browser,
     changes: FileChanges,
     /,
-    target: Annotated[str, "A ref, or the link's text; empty: the document that was opened"] = "",
+    target: Annotated[str, "A ref, or words of the link; empty: the document that was opened"] = "",
+    read: Annotated[bool, "Show its text too"] = False,
 ) -> Labelled:
-    """Save a file that a link leads to, in the workspace. It is not opened."""
+    """Save a file that a link leads to, in the workspace."""
     async with browser.visit(call) as visitor:
         made = await visitor.saving.download(target)
-    return await _save(call, changes, browser, made)
+    saved = await _save(call, changes, browser, made)
+    if not read:
+        return saved
+    text = await made.text()
+    if not text:
+        return saved._replace(value=f"{saved.value}\n(It is no text that can be shown.)")
+    done = str(saved.value)
+    if len(text) > _MOST_READ:
+        done = f"{done} Only the first {_MOST_READ:,} characters of its text were read."
+    # What was done is for both, and the text of the file for the model alone.
+    shown = f"{done}\nIts text:\n{text[:_MOST_READ]}"
+    return saved._replace(value=shown, found=(Found(made.url, made.name),), for_person=done)
 
 
 @tool(

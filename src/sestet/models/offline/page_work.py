@@ -27,10 +27,11 @@ def _picture(work: Work, said: re.Match[str]) -> Next:
 def after_opening(work: Work) -> Next:
     """Tell what the page says: the lines about what was asked, or the first ones."""
     result = work.last.result
-    if result.failed or not result.found:
+    on_page = [one for one in result.found if not one.kind]
+    if result.failed or not on_page:
         return None
-    url = result.found[0].name
-    lines = [one.text for one in result.found]
+    url = on_page[0].name
+    lines = [one.text for one in on_page]
     rest = re.sub(ADDRESS, " ", work.request)
     asked = _ABOUT.search(rest)
     wanted = stems_of(asked["what"]) if asked else frozenset[str]()

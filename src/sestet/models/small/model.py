@@ -13,6 +13,7 @@ from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDe
 from sestet.core.record import replace
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
+from sestet.models.small.page_steps import PAGE_TOOL, Tell
 from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
 from sestet.models.small.reply import AnswerStream, read_reply
 from sestet.models.small.steps import Ask, code_made, complete, next_step
@@ -42,6 +43,7 @@ class SmallModel:
         self._model = model
         self._owners_of = owners_of
         self._prompt = SmallPrompt(specs)
+        self._page_agents = [spec.name for spec in specs if spec.owns(PAGE_TOOL)]
         #: Whether the server accepts a JSON Schema for replies.
         self._held = True
 
@@ -70,15 +72,16 @@ class SmallModel:
 
     async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         """The reply with its calls; its answer is streamed as it arrives."""
-        step = next_step(request)
+        step = next_step(request, self._page_agent(request))
         if made := code_made(step):
             text, calls = made
             if text:
                 yield TextDelta(text)
             yield ModelReply(text, calls, free=True)
             return
-        if isinstance(step, Ask):
-            async with aclosing(self._ask(request, step)) as items:
+        if isinstance(step, Ask | Tell):
+            led = self._ask(request, step) if isinstance(step, Ask) else self._tell(request, step)
+            async with aclosing(led) as items:
                 async for item in items:
                     yield item
             return
@@ -117,16 +120,43 @@ class SmallModel:
                         return
                     objections += [AssistantMessage(item.text), UserMessage(objection)]
 
-    def _narrow(self, request: ModelRequest, ask: Ask, objections: Sequence[Message]) -> ModelRequest:
-        """A request that only one tool can answer, below the usual instruction, which was read before."""
+    async def _tell(self, request: ModelRequest, tell: Tell) -> AsyncGenerator[ModelItem, None]:
+        """What code says has happened, and below it the model's words about what was read."""
+        done, answer = f"{tell.done}\n\n", AnswerStream()
+        yield TextDelta(done)
+        only_last = request._replace(messages=_without_earlier_results(request.messages))
+        async with aclosing(self._model.stream(self._narrow(only_last, tell))) as items:
+            async for item in items:
+                match item:
+                    case TextDelta(text):
+                        if piece := answer.feed(text):
+                            yield TextDelta(piece)
+                    case ModelReply():
+                        text, calls = read_reply(item.text, request.tools, _data_in(request))
+                        if not calls and (rest := answer.rest(text)):
+                            yield TextDelta(rest)
+                        yield item._replace(text=done.strip() if calls else f"{done}{text}", calls=())
+                    case _:
+                        yield item
+
+    def _narrow(
+        self, request: ModelRequest, step: Ask | Tell, objections: Sequence[Message] = ()
+    ) -> ModelRequest:
+        """A request that one tool or an answer fits, below the usual instruction, which was read before."""
         *before, last = to_plain(request.messages)
+        tools = (step.tool,) if isinstance(step, Ask) else ()
         return ModelRequest(
             request.agent,
             self._prompt.instruction(request.instruction, request.tools),
-            (*before, UserMessage(f"{last.text}\n\n{ask.hint}"), *objections),
+            (*before, UserMessage(f"{last.text}\n\n{step.hint}"), *objections),
             (),
-            reply_schema((ask.tool,), may_answer=False) if self._held else None,
+            reply_schema(tools, may_answer=not tools) if self._held else None,
         )
+
+    def _page_agent(self, request: ModelRequest) -> str:
+        """The agent for web pages, if the orchestrator can delegate to it."""
+        here = _agents(request.tools) if any(tool.name == TRANSFER for tool in request.tools) else ()
+        return next((name for name in self._page_agents if name in here), "")
 
     def plain(self, request: ModelRequest) -> ModelRequest:
         """The request as the model sees it: texts only, and the schema of its reply."""
@@ -163,6 +193,12 @@ class SmallModel:
 def _data_in(request: ModelRequest) -> Sequence[str]:
     """The texts that the model reads as data: results and memories."""
     return [m.text for m in request.messages if isinstance(m, ToolMessage | MemoryMessage)]
+
+
+def _without_earlier_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The request and its last step: a small model mixes what stands in several results."""
+    start = max((at for at, each in enumerate(messages) if isinstance(each, UserMessage)), default=0)
+    return (*messages[: start + 1], *messages[max(start + 1, len(messages) - 2) :])
 
 
 def _agents(tools: Sequence[Tool]) -> Sequence[str]:

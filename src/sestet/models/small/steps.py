@@ -1,7 +1,8 @@
 """The steps of work whose order code knows, so that a small model decides nothing but what only it can.
 
-For a script, the model writes the text; code chooses the tools, runs the file and tells the result. Tests,
-commands and counting are the rules of the built-in model.
+For a script, the model writes the text; code chooses the tools, runs the file and tells the result. For a
+download or a sign-in, the model tells what was read. Tests, commands and counting are the rules of the
+built-in model.
 """
 
 import re
@@ -19,7 +20,9 @@ from sestet.core.tool import Tool
 from sestet.models.offline.command_work import is_command_work_of, new_script, next_command_step, program_for
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.work import Next, Work, call, work_of
+from sestet.models.small.page_steps import Tell, next_delegation, next_page_step
 from sestet.models.small.script_text import reads_arguments, why_broken, why_unusable, with_imports
+from sestet.models.small.told import fenced, told
 
 #: The rules of the built-in model that leave nothing to think about.
 _BY_RULE = ("tests", "script", "shell", "count")
@@ -48,17 +51,19 @@ class Ask(NamedTuple):
 
 
 #: A call, several, or an answer that code makes; a question for the model; None: the model is free.
-Step: TypeAlias = Next | Ask
+Step: TypeAlias = Next | Ask | Tell
 
 
-def next_step(request: ModelRequest) -> Step:
-    """What comes next in the request of a specialist."""
-    if any(tool.name == TRANSFER for tool in request.tools):
-        return None
+def next_step(request: ModelRequest, page_agent: str = "") -> Step:
+    """What comes next in the request of an agent. ``page_agent`` has the tools for web pages, if any has."""
     start = max((at for at, each in enumerate(request.messages) if isinstance(each, UserMessage)), default=-1)
     if start < 0:
         return None
     work = work_of(request.messages[start].text, request.messages[start:], request.tools)
+    if TRANSFER in work.tools:
+        return next_delegation(work, page_agent) if page_agent else None
+    if step := next_page_step(work):
+        return step
     if {"fs_write", "exec_run"} <= work.tools.keys() and (found := new_script(work.request)):
         return _script_step(work, found)
     if not is_command_work_of(_BY_RULE, work):
@@ -85,12 +90,7 @@ def _script_step(work: Work, found: re.Match[str]) -> Step:
 
 def _told(result: ToolMessage) -> str:
     """A result as an answer. Nothing in the output of a command counts as markdown."""
-    text = result.for_person or result.text
-    if result.name != "exec_run" or result.failed:
-        return text
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}\n{text}\n{fence}"
+    return fenced(told(result)) if result.name == "exec_run" and not result.failed else told(result)
 
 
 def _files(found: re.Match[str]) -> list[str]:
@@ -137,7 +137,7 @@ def code_made(step: Step) -> tuple[str, tuple[ToolCall, ...]] | None:
             return step, ()
         case ToolCall():
             return "", (step,)
-        case None | Ask():
+        case None | Ask() | Tell():
             return None
         case _:
             return "", step

@@ -18,7 +18,7 @@ from sestet.services.browser.connection import BrowserError, Connection
 from sestet.services.browser.egress import Egress
 from sestet.services.browser.launcher import PROXY, Start
 from sestet.services.browser.leftovers import MARK, PROFILES, new_mark
-from sestet.services.browser.processes import memory_of_session
+from sestet.services.browser.processes import has_argument, kill_process, used_in_session
 
 #: The user that Chromium becomes if Sestet runs as root; commands in the sandbox have another one.
 DEDICATED_ID = 61_188
@@ -109,7 +109,19 @@ class Chromium:
         return not self.connection.closed.is_set() and self._process.poll() is None
 
     def memory_mb(self) -> int:
-        return memory_of_session(self.pid)
+        """Megabytes that all its processes use together."""
+        return sum(used.kilobytes for used in used_in_session(self.pid)) // 1024
+
+    def end_largest_page(self, limit_mb: int) -> bool:
+        """Kill the process of the page that is too large; False if the others alone are more than the limit.
+
+        Pages of two conversations never share a process.
+        """
+        used = used_in_session(self.pid)
+        pages = [each for each in used if has_argument(each.pid, "--type=renderer")]
+        largest = max(pages, key=lambda each: each.kilobytes, default=None)
+        rest = sum(each.kilobytes for each in used if each is not largest) // 1024
+        return largest is not None and rest <= limit_mb and kill_process(largest)
 
     @classmethod
     async def start(cls, plan: BrowserPlan, egress: Egress) -> "Chromium":

@@ -37,6 +37,10 @@ class Connection(asyncio.Protocol):
 
     def __init__(self) -> None:
         self._answers: dict[int, asyncio.Future[Message]] = {}
+        #: The session of each command that waits for its answer.
+        self._asked: dict[int, str] = {}
+        #: Sessions whose process is gone, with the reason.
+        self._gone: dict[str, str] = {}
         self._listeners: dict[str, list[Listener]] = {}
         self._number = 0
         self._received = bytearray()
@@ -83,7 +87,7 @@ class Connection(asyncio.Protocol):
         self._number += 1
         number = self._number
         self._write(number, method, params or {}, session)
-        return await self._answer(number, wait)
+        return await self._answer(number, wait, session)
 
     async def send_through(self, write: Callable[[int, int], Awaitable[None]]) -> Message:
         """Let another process write one command: it gets the pipe and the number of the command."""
@@ -108,9 +112,20 @@ class Connection(asyncio.Protocol):
                 self._writer.write(message)
         return await answer
 
-    async def _answer(self, number: int, wait: float) -> Message:
+    def give_up(self, session: str, why: str) -> None:
+        """The process behind a session is gone, and Chromium answers none of its commands any more."""
+        self._gone[session] = why
+        for number, asked in self._asked.items():
+            answer = self._answers.get(number)
+            if asked == session and answer is not None and not answer.done():
+                answer.set_exception(BrowserGoneError(why))
+
+    async def _answer(self, number: int, wait: float, session: str = "") -> Message:
+        if session in self._gone:
+            raise BrowserGoneError(self._gone[session])
         answer: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
         self._answers[number] = answer
+        self._asked[number] = session
         try:
             async with asyncio.timeout(wait):
                 return await answer
@@ -118,6 +133,7 @@ class Connection(asyncio.Protocol):
             raise BrowserGoneError("the browser does not answer") from None
         finally:
             self._answers.pop(number, None)
+            self._asked.pop(number, None)
 
     def tell(self, method: str, params: Mapping[str, object], session: str = "") -> None:
         """Send one command whose answer does not matter."""

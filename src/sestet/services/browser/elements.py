@@ -3,7 +3,7 @@
 import re
 from difflib import get_close_matches
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from sestet.core.record import Record
 from sestet.core.schema import JsonValue
@@ -14,6 +14,8 @@ from sestet.services.browser.reading import Item, Reading, read_page
 
 _REF = re.compile(r"e\d+")
 _MOST_LISTED = 8
+_WORD = re.compile(r"\w+")
+_ARTICLES = frozenset(("the", "a", "an"))
 
 
 class Element(Record):
@@ -67,30 +69,47 @@ def host_of(url: str) -> str:
         return ""
 
 
-async def find_element(reading: Reading, target: str) -> Element:
-    """The element of a ref such as 'e8', or the one control or link with this text; raises if it is unfit."""
+async def find_element(reading: Reading, target: str, *, by_words: bool = False) -> Element:
+    """The element of a ref such as 'e8', or the one control or link with this text; raises if it is unfit.
+
+    ``by_words``: the one link with all of these words, or with this file name, will do.
+    """
     wanted = target.strip().strip("[]").strip()
     if _REF.fullmatch(wanted):
         return await _by_ref(reading, wanted)
     # What the model wrote may be a whole mark, such as "[e8 button Send]".
     if mark := re.match(r"(e\d+)\s", wanted):
         return await _by_ref(reading, mark[1])
-    item, fresh = await _by_text(reading, target)
+    item, fresh = await _by_text(reading, target, by_words=by_words)
     return await _by_ref(fresh, item.ref)
 
 
-async def _by_text(reading: Reading, text: str) -> tuple[Item, Reading]:
+async def _by_text(reading: Reading, text: str, *, by_words: bool) -> tuple[Item, Reading]:
     wanted = " ".join(text.split()).casefold()
     if not wanted:
         raise BrowserError("the target is empty; give a ref such as e8, or the text of a control")
     fresh = await read_page(reading.frames[0], reading.next_ref)
     found = [item for item in fresh.items if item.name.casefold() == wanted]
+    if by_words and not found:
+        found = _links_with(fresh, wanted)
     if len(found) == 1:
         return found[0], fresh
     if found:
         listed = ", ".join(f"{item}{_where(item)}" for item in found[:_MOST_LISTED])
         raise BrowserError(f"'{text}' stands on the page {len(found)} times: {listed}; give the ref of one")
+    if by_words and (links := [item for item in fresh.items if item.href]):
+        listed = ", ".join(map(str, links[:_MOST_LISTED])) + (", …" if len(links) > _MOST_LISTED else "")
+        raise BrowserError(f"no link of the page fits '{text}'; its links are {listed}")
     raise BrowserError(f"there is no control or link '{text}' on the page{_near(fresh, wanted)}")
+
+
+def _links_with(reading: Reading, wanted: str) -> list[Item]:
+    """The links with this file name, else those with all of these words; one of each address."""
+    links = [item for item in reading.items if item.href]
+    named = [item for item in links if unquote(urlsplit(item.href).path).casefold().endswith(f"/{wanted}")]
+    words = set(_WORD.findall(wanted)) - _ARTICLES
+    having = [item for item in links if words and words <= set(_WORD.findall(item.name.casefold()))]
+    return list({item.href: item for item in reversed(named or having)}.values())[::-1]
 
 
 def _where(item: Item) -> str:

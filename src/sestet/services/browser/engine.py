@@ -19,9 +19,10 @@ from sestet.services.browser.tab import AUTO_ATTACH
 from sestet.services.browser.visitor import Visitor
 from sestet.services.browser.window import Window
 
+_CRASHED = "Inspector.targetCrashed"
 _EVENTS = (
     "Fetch.requestPaused",
-    "Inspector.targetCrashed",
+    _CRASHED,
     "Page.domContentEventFired",
     "Page.frameNavigated",
     "Page.frameStartedLoading",
@@ -47,6 +48,8 @@ class Engine:
         self._has_cleaned = False
         #: Why the last Chromium was ended; told once to each conversation that had a window in it.
         self._ended: dict[str, str] = {}
+        #: Why a page was ended whose crash Chromium has not told yet.
+        self._page_ended = ""
 
     async def warm_up(self) -> None:
         """Start Chromium before it is needed."""
@@ -120,6 +123,8 @@ class Engine:
         def handle(session: str, params: Message) -> None:
             for window in self._windows.values():
                 if tab := window.tab_of(session):
+                    if event == _CRASHED:
+                        tab.why_gone, self._page_ended = self._page_ended or tab.why_gone, ""
                     tab.handle(event, session, params)
 
         return handle
@@ -145,16 +150,17 @@ class Engine:
             window.lose(params["sessionId"])
 
     async def _watch(self, chromium: Chromium) -> None:
-        """End windows that nobody uses, and a Chromium that uses too much memory."""
+        """End windows that nobody uses, a page that uses too much memory, or else all of Chromium."""
         while chromium.is_alive:
             await asyncio.sleep(_LOOK)
             limit = self.settings.memory_mb
             if await asyncio.to_thread(chromium.memory_mb) > limit:
+                used = f"pages used more than {limit:,} MB (browser.memoryMb)"
+                self._page_ended = f"the page was ended: {used}, and it was the largest"
+                if await asyncio.to_thread(chromium.end_largest_page, limit):
+                    continue
                 async with self._starting:
-                    reason = (
-                        f"the browser was ended: its pages used more than {limit:,} MB (browser.memoryMb)"
-                    )
-                    await self._stop(reason)
+                    await self._stop(f"the browser was ended: its {used}")
                 return
             await self._close_idle_windows()
             if not self._windows:

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import cast
 
 from sestet.core.errors import VaultError
@@ -129,7 +130,9 @@ class Hands:
                     )
                 else:
                     await fill(element, value)
-        return await self._result(tab, f"Filled in {', '.join(fields)}. The form is not sent yet.", watch)
+        filled = f"Filled in {', '.join(fields)}. The form is not sent yet."
+        result = await self._result(tab, filled, watch)
+        return result._replace(no_effect=not watch.has_let_go)
 
     async def _fill_secret(self, element: Element, reference: str, vault: Vault) -> None:
         """The broker itself types the value: it never enters this process."""
@@ -149,33 +152,56 @@ class Hands:
         if answer.get("result", {}).get("value") is not True:
             raise BrowserError(f"'{element.name}' is no longer a password field; nothing was typed")
         self._window.signed_in.add(host_of(origin))
+        if self._window.tab.typed is not None:
+            self._window.tab.typed.has_secret = True
 
     async def preview_submit(self, site: str, target: str) -> Preview:
         """What the person is shown before something is sent."""
         tab, element = await self._found(target)
-        goes_to = await _goes_to(element)
-        require_site(site, goes_to, f"'{element.name}'")
+        receiver, own = await self._receiver(tab, element, site), site_of(await element.frame.origin())
         found = await call_script(element.frame, "formValues", element.ref)
         values = cast("list[tuple[str, str]]", found)
         lines = [DiffLine("@", f"{_named(element)} on {tab.url[:_LONGEST_SHOWN]}")]
         lines += [DiffLine("+", f"{name}: {value}") for name, value in values]
-        caution = f"it sends this to {site_of(goes_to)} in your name"
-        return Preview("guarded", caution, Changes(tuple(lines), basis=await _mark(element, goes_to)))
+        caution = f"it sends this to {receiver} in your name"
+        if receiver != own:
+            caution = f"a page of {own} sends this to another site, {receiver}, in your name"
+        return Preview("guarded", caution, Changes(tuple(lines), basis=await _mark(element, receiver)))
+
+    async def _receiver(self, tab: Tab, element: Element, site: str) -> str:
+        """The site that gets what the element sends; raises if it is not the one of the call."""
+        goes_to, own = await _goes_to(element), site_of(await element.frame.origin())
+        if site_of(site) in tab.refused_receivers:
+            # The form says nothing of it, but the page went there when the form was sent before.
+            goes_to = f"https://{site_of(site)}"
+        receiver = require_site(site, goes_to, f"'{element.name}'")
+        has_secret = tab.typed is not None and tab.typed.has_secret
+        if receiver != own and (has_secret or await _has_password(element)):
+            raise BrowserError(
+                f"'{element.name}' is on a page of '{own}' and would send a password to '{receiver}': "
+                "a password goes to its own site alone"
+            )
+        return receiver
 
     async def submit(self, site: str, target: str, answer: str | None) -> Labelled:
         """Send a form or press a button that changes something; requests to any other site are stopped."""
         tab, element = await self._found(target)
-        goes_to = await _goes_to(element)
-        if self._call.basis and self._call.basis != await _mark(element, goes_to):
+        receiver, before = await self._receiver(tab, element, site), host_of(tab.url)
+        if self._call.basis and self._call.basis != await _mark(element, receiver):
             raise BrowserError(
                 "the form has changed since it was looked at; nothing was sent, look at it again"
             )
-        host, before = require_site(site, goes_to, f"'{element.name}'"), host_of(tab.url)
-        async with acting(self._window, sending_guard(host), answer) as watch:
-            await self._click(tab, element)
+        with tab.typed.sending_to(receiver) if tab.typed else nullcontext():
+            async with acting(self._window, sending_guard(receiver), answer) as watch:
+                await self._click(tab, element)
         if watch.stopped and not watch.has_sent:
-            why = watch.stopped[0][1]
-            raise BrowserError(f"the page tried to send it elsewhere: {why}; that was stopped")
+            request, why = watch.stopped[0]
+            elsewhere = site_of(request.url)
+            tab.refused_receivers |= {elsewhere}
+            raise BrowserError(
+                f"the page tried to send it elsewhere: {why}; that was stopped. If '{elsewhere}' is meant to "
+                f"get it, use browser_submit(site='{elsewhere}', target='{target}'), which asks the person"
+            )
         if watch.has_sent:
             await self._window.values_are_sent()
         tab.has_typed = False
@@ -223,10 +249,18 @@ async def _goes_to(element: Element) -> str:
     return element.action if element.submits and element.action else await element.frame.origin()
 
 
-async def _mark(element: Element, goes_to: str) -> str:
+async def _mark(element: Element, receiver: str) -> str:
     """Differs if anything differs that would be sent, or where it goes."""
     content = await call_script(element.frame, "formContent", element.ref)
-    return hashlib.sha256(json.dumps([element.name, goes_to, content]).encode()).hexdigest()
+    facts = [element.name, await _goes_to(element), receiver, content]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+async def _has_password(element: Element) -> bool:
+    """Whether the form around the element has a password that is filled in."""
+    content = await call_script(element.frame, "formContent", element.ref)
+    fields = cast("list[tuple[str, str, str]]", content)
+    return any(kind == "password" and value for _, kind, value in fields)
 
 
 async def _in_all(frames: Sequence[Frame], function: str, *values: JsonValue) -> list[dict[str, JsonValue]]:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from io import BytesIO
 from urllib.parse import urlsplit
 
 from sestet.core.errors import InDoubtError
@@ -11,12 +10,11 @@ from sestet.core.words import duration
 from sestet.services.browser.connection import BrowserError
 from sestet.services.browser.egress import PROXY_STATUSES
 from sestet.services.browser.elements import Element, find_element
-from sestet.services.browser.reading import MOST_CHARACTERS, Reading, changes, find, read_page, show
+from sestet.services.browser.file_text import first_part, pdf_text
+from sestet.services.browser.reading import Reading, changes, find, read_page, show
 from sestet.services.browser.tab import LOAD_SECONDS, Dialog, Tab
 from sestet.services.browser.window import Window
 from sestet.services.browser.wire import Guard, Response, Watch, site_of, without_unseen
-from sestet.services.documents.blocks import BrokenFileError
-from sestet.services.documents.sandbox import SandboxedReader
 
 #: Chromium's words for failures, and what they mean to a person.
 _MEANINGS = {
@@ -96,31 +94,10 @@ async def _as_text(response: Response) -> str:
     size = f"{len(response.content):,} bytes" + (" and more" if response.too_long else "")
     head = f"{response.url[:500]} (HTTP {response.status}, {response.mime or 'unknown kind'}, {size})"
     if response.is_text:
-        return f"{head}\n{_first_part(response.text)}"
+        return f"{head}\n{first_part(response.text)}"
     if response.mime != "application/pdf" or response.too_long:
         return f"{head}\n(not a page; browser_download saves it)"
-    return f"{head}\n{without_unseen(await asyncio.to_thread(_pdf_text, response.content))}"
-
-
-def _first_part(text: str) -> str:
-    if len(text) <= MOST_CHARACTERS:
-        return text
-    return f"{text[:MOST_CHARACTERS]}\n(more; browser_download saves all of it)"
-
-
-def _pdf_text(content: bytes) -> str:
-    reader = SandboxedReader()
-    text = ""
-    try:
-        for block in reader.read("pdf", BytesIO(content), len(content)):
-            text += f"{block.text}\n\n"
-            if len(text) > MOST_CHARACTERS:
-                return _first_part(text)
-    except BrokenFileError as error:
-        return f"(the PDF cannot be read: {error})"
-    finally:
-        reader.close()
-    return text.strip() or "(the PDF holds no text, perhaps pictures of pages)"
+    return f"{head}\n{without_unseen(await asyncio.to_thread(pdf_text, response.content))}"
 
 
 async def read_current(window: Window, from_line: int = 1) -> str:
@@ -145,10 +122,10 @@ async def take_reading(window: Window) -> Reading:
     return reading
 
 
-async def find_target(window: Window, target: str) -> Element:
+async def find_target(window: Window, target: str, *, by_words: bool = False) -> Element:
     """The element of a ref or a text, in the page as it was read last."""
     tab = await window.ready()
-    return await find_element(tab.reading or await take_reading(window), target)
+    return await find_element(tab.reading or await take_reading(window), target, by_words=by_words)
 
 
 @asynccontextmanager

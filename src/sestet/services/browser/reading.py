@@ -64,6 +64,11 @@ class Reading(Record):
         """The addresses of all links."""
         return [item.href for item in self.items if item.href]
 
+    @property
+    def controls(self) -> list[Item]:
+        """Everything that a person can use, but links, in the order of the page."""
+        return [item for item in self.items if item.role != "link"]
+
 
 class _Joined:
     """The lines and items of a page's frames, as they are found."""

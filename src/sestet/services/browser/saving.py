@@ -1,5 +1,6 @@
 """One call of the navigator that makes a file: a download, a picture of a page, a PDF."""
 
+import asyncio
 import base64
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -9,6 +10,7 @@ from sestet.core.label import Label
 from sestet.core.tool import CallInfo
 from sestet.services.browser.connection import BrowserError
 from sestet.services.browser.downloads import downloading, safe_name
+from sestet.services.browser.file_text import text_of_file
 from sestet.services.browser.hands import Hands
 from sestet.services.browser.pages import find_target
 from sestet.services.browser.permission import page_label, require_place
@@ -27,6 +29,10 @@ class Made(NamedTuple):
     label: Label
     url: str
 
+    async def text(self) -> str:
+        """Its text, of a PDF at least the first part; '' if it is no text."""
+        return (await asyncio.to_thread(text_of_file, self.content)).strip()
+
 
 class Saving:
     def __init__(self, window: Window, call: CallInfo, settings: BrowserSettings) -> None:
@@ -42,7 +48,7 @@ class Saving:
             return self._made(safe_name(kept.file_name, kept.url), kept.content, kept.url)
         if not target:
             return await self._download_page(tab)
-        element = await find_target(self._window, target)
+        element = await find_target(self._window, target, by_words=True)
         async with downloading(self._window, self._most) as download:
             await Hands(self._window, self._call).click_for_file(element, target)
             found = await download.result()

@@ -72,7 +72,10 @@ class Tab:
         #: What was typed here stays here until another document takes its place.
         self.has_typed = False
         self.typed: Typed | None = None
+        #: Other sites to which a form of the page went when it was sent; it was stopped.
+        self.refused_receivers: frozenset[str] = frozenset()
         self.is_gone = False
+        self.why_gone = "the page has crashed or was closed"
         #: It is gone since the page has closed itself, as windows for one choice do.
         self.was_closed = False
         #: The page as the model has read it last.
@@ -169,12 +172,14 @@ class Tab:
             case "Page.navigatedWithinDocument" if params["frameId"] == self.target_id:
                 self.url = params["url"]
             case "Inspector.targetCrashed":
+                self._connection.give_up(session, f"{self.why_gone}; open it again")
                 self._end()
             case _:
                 pass
 
     def _is_replaced(self) -> None:
         """Another document is here. A page may have kept typed values, until a call leaves it."""
+        self.refused_receivers = frozenset()
         if self.wire.expected:
             self.wire.keeper, self.wire.expected, self.typed = None, "", None
         elif self.typed is not None:
@@ -212,7 +217,7 @@ class Tab:
     async def send(self, method: str, params: Mapping[str, object] | None = None) -> Message:
         """Send a command to the process of the page itself."""
         if self.is_gone:
-            raise BrowserGoneError(f"the page in {self.name} has crashed or was closed; open it again")
+            raise BrowserGoneError(f"{self.why_gone}; open it again")
         return await self._connection.send(method, params, self.session)
 
     async def go(self, url: str) -> str:
@@ -290,6 +295,8 @@ class Tab:
             async with asyncio.timeout(_LAST_WORD):
                 await self.main_frame().call("() => true")
         except TimeoutError:
+            if self.is_gone:
+                raise BrowserGoneError(f"{self.why_gone}; open it again") from None
             self._close()
             raise BrowserError("a script keeps the page busy without end; the page was closed") from None
         except ProtocolError:

@@ -1,6 +1,8 @@
 """What was filled in on a page and is not sent yet: it may go to its own site alone, also between calls."""
 
 import base64
+from collections.abc import Generator
+from contextlib import contextmanager
 from urllib.parse import unquote, urlsplit
 
 from sestet.services.browser.wire import READING, Request, site_of
@@ -19,6 +21,18 @@ class Typed:
         self._values: set[str] = set()
         #: False: the page itself has moved on. It may have kept the values, but it has to load its parts.
         self.is_same_page = True
+        #: A password of the vault is among the values: its own site alone gets it.
+        self.has_secret = False
+
+    @contextmanager
+    def sending_to(self, site: str) -> Generator[None]:
+        """While a form is sent, its receiver, which the person has approved, gets the values too."""
+        before = frozenset(self._sites)
+        self._sites.add(site)
+        try:
+            yield
+        finally:
+            self._sites &= before
 
     def add(self, value: str) -> None:
         """A value that is typed next; the value of a secret is not known here."""

@@ -31,8 +31,9 @@ from sestet.services.browser.saving import Saving
 from sestet.services.browser.window import Window
 from sestet.services.browser.wire import site_of
 
-#: How many lines of a page are told one by one beside its text.
+#: How many lines and controls of a page are told one by one beside its text.
 _MOST_FOUND = 60
+_MOST_CONTROLS = 100
 #: Seconds that a reading waits for a text, and between two looks.
 _PATIENCE, _PAUSE = 10.0, 0.25
 
@@ -107,4 +108,6 @@ class Visitor:
         cited = (tab.url,) if tab.url.startswith("http") else ()
         lines = plain_lines(tab.reading, _MOST_FOUND) if tab.reading and cited else []
         found = tuple(Found(tab.url, line) for line in lines)
+        controls = tab.reading.controls[:_MOST_CONTROLS] if tab.reading and cited else ()
+        found += tuple(Found(item.ref, item.name, item.role) for item in controls)
         return Labelled(text, page_label(self.window, tab.url), cited, found)

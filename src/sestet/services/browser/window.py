@@ -69,7 +69,8 @@ class Window:
         """The tab that the tools work in."""
         tab = self.tabs.get(self._current)
         if tab is None or tab.is_gone:
-            raise BrowserError("the page has crashed or was closed; open it again")
+            why = tab.why_gone if tab else "the page has crashed or was closed"
+            raise BrowserError(f"{why}; open it again")
         return tab
 
     def owns(self, target: Message) -> bool:

@@ -115,6 +115,8 @@ class Watch:
         self.stopped: list[tuple[Request, str]] = []
         #: Whether the page itself went on, or something with a body has left.
         self.has_sent = False
+        #: Whether any request at all has left.
+        self.has_let_go = False
 
     def judge(self, request: Request) -> str:
         return self._guard(request)
@@ -123,6 +125,7 @@ class Watch:
         if why:
             self.stopped.append((request, why))
         else:
+            self.has_let_go = True
             self.has_sent |= request.is_main or request.has_body
 
 

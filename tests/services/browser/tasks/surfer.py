@@ -83,8 +83,8 @@ class Surfer:
     async def upload(self, site: str, target: str, path: str) -> str:
         return await self.do(using.browser_upload, site=site, target=target, path=path)
 
-    async def download(self, target: str = "") -> str:
-        return await self.do(saving.browser_download, target=target)
+    async def download(self, target: str = "", *, read: bool = False) -> str:
+        return await self.do(saving.browser_download, target=target, read=read)
 
     async def screenshot(self, *, full: bool = False) -> str:
         return await self.do(saving.browser_screenshot, full=full)

@@ -237,3 +237,73 @@ async def test_a_picture_of_the_window_and_of_the_whole_page_are_made(surfer: Su
 
     assert heights[0] < 1000
     assert heights[1] >= 3000
+
+
+PAPERS = """<a href=/files/report-2025.txt download>Annual report 2025</a>
+    <a href=/files/prices.csv>Price list</a> <a href=/files/old.csv>Price list of last year</a>
+    <button>Report a problem</button>"""
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("the annual report", "report-2025.txt"), ("prices.csv", "prices.csv"), ("Price list", "prices.csv")],
+)
+async def test_a_download_is_found_by_words_of_its_link_or_by_its_file_name(
+    surfer: Surfer, web: Web, target: str, name: str
+) -> None:
+    web.pages["/"] = PAPERS
+    web.pages[f"/files/{name}"] = Answer(b"content", kind="text/plain")
+    await surfer.go(web.url())
+
+    await surfer.download(target)
+
+    assert surfer.file(name) == b"content"
+
+
+async def test_words_of_several_links_download_none_of_them(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = PAPERS.replace("Price list<", "Price list of today<")
+    await surfer.go(web.url())
+
+    with pytest.raises(
+        ToolError, match=r"2 times: \[e2 Price list of today\], \[e3 Price list of last year\]"
+    ):
+        await surfer.download("price list")
+
+    assert not (surfer.work / "downloads").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (b"Members: 84\n\xe2\x80\x8b", "Its text:\nMembers: 84"),
+        ("Gemüse".encode("cp1252"), "Its text:\nGemüse"),
+        (minimal_pdf("Members: 84"), "Its text:\nMembers: 84"),
+        (CONTENT, "(It is no text that can be shown.)"),
+        (b"<!doctype html><p hidden>Members: 84", "(It is no text that can be shown.)"),
+    ],
+    ids=["text", "old encoding", "pdf", "binary", "page"],
+)
+async def test_the_text_of_a_download_is_shown_if_it_was_asked_for(
+    surfer: Surfer, web: Web, content: bytes, shown: str
+) -> None:
+    web.pages["/"] = "<a href=/paper download>Paper</a>"
+    web.pages["/paper"] = Answer(content, kind=BINARY)
+    await surfer.go(web.url())
+
+    told = await surfer.download("Paper", read=True)
+
+    assert told.partition("/paper\n")[2] == shown
+    assert "Only the first" not in told
+    assert "text" not in await surfer.download("Paper")
+
+
+async def test_a_long_text_of_a_download_is_shown_in_part_and_saved_whole(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = "<a href=/long.txt download>Long</a>"
+    web.pages["/long.txt"] = Answer(b"word " * 10_000, kind="text/plain")
+    await surfer.go(web.url())
+
+    told = await surfer.download("Long", read=True)
+
+    assert "Only the first 8,000 characters of its text were read." in told
+    assert 8_000 < len(told) < 8_300
+    assert surfer.file("long.txt") == b"word " * 10_000
