@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from sestet.server.application import ENDPOINTS
+from sestet.server.application import API, ENDPOINTS
 from sestet.server.openapi import document
 from tests.server.served import serving
 
@@ -18,7 +18,7 @@ async def test_the_server_gives_a_document_with_every_endpoint(tmp_path: Path) -
     assert answer.status_code == 200
     assert described["openapi"].startswith("3.1")
     operations = {(method.upper(), path) for path, each in described["paths"].items() for method in each}
-    assert operations == {(each.method, each.path) for each in ENDPOINTS}
+    assert operations == {(each.method, each.path) for each in API}
 
 
 def test_every_endpoint_is_in_the_documentation() -> None:
@@ -28,7 +28,7 @@ def test_every_endpoint_is_in_the_documentation() -> None:
 
 
 def test_every_operation_has_a_name_of_its_own_and_says_its_errors() -> None:
-    operations = [each for path in document(ENDPOINTS)["paths"].values() for each in path.values()]
+    operations = [each for path in document(API)["paths"].values() for each in path.values()]
     assert len({each["operationId"] for each in operations}) == len(operations)
     for each in operations:
         assert {"400", "401", "403", "421", "429", "503"} <= each["responses"].keys()
@@ -36,21 +36,24 @@ def test_every_operation_has_a_name_of_its_own_and_says_its_errors() -> None:
 
 
 def test_streams_are_marked_as_event_streams() -> None:
-    paths = document(ENDPOINTS)["paths"]
-    for each in ENDPOINTS:
+    paths = document(API)["paths"]
+    for each in API:
         content = paths[each.path][each.method.lower()]["responses"][str(each.status)].get("content", {})
         assert ("text/event-stream" in content) == (each.stream or "text/event-stream" in each.gives)
 
 
 def test_every_reference_leads_to_a_part_of_the_document() -> None:
-    described = document(ENDPOINTS)
+    described = document(API)
     text = str(described)
     for group, name in re.findall(r"#/components/(\w+)/([\w.-]+)", text):
         assert name in described["components"][group], name
 
 
 def test_only_the_owner_may_change_anything() -> None:
-    chatting = {"/api/sessions", "/api/sessions/{session}/messages"}
+    chatting = {
+        *("/api/sessions", "/api/sessions/{session}/messages"),
+        *("/v1/chat/completions", "/v1/responses", "/agui"),
+    }
     for each in ENDPOINTS:
         if each.method != "GET":
             assert "read" not in each.scopes, each.path

@@ -71,7 +71,7 @@ def serve_here(
         bool, typer.Option("--print-systemd", help="Print a systemd user unit, and serve nothing.")
     ] = False,
 ) -> None:
-    """Serve the assistant to pages and programs on this machine.
+    """Serve the assistant to pages and programs, over HTTP.
 
     The owner's token is in the file 'server-token' of the data directory. Ctrl-C stops the server: turns
     that still run go on when it starts again.

@@ -11,7 +11,7 @@ from sestet.cli.show.question import age
 from sestet.core.record import as_dict
 from sestet.services.tokens import TokenScope
 
-program = new_program()
+program = new_program("List, make and revoke the tokens of the server's clients.")
 
 _NAME = typer.Argument(metavar="NAME", help="A name for the client, such as 'phone'.")
 

@@ -34,11 +34,12 @@ from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
 _FAMILIES = (conversations, sessions, agents, memory, knowledge, documents, graph, costs, settings)
-_API = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
-#: Every endpoint of the API.
+_OWN = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
+#: The endpoints of our own API, which the OpenAPI document describes.
+API: tuple[Endpoint, ...] = (*_OWN, openapi.endpoint_of(_OWN))
+#: Every endpoint of every surface.
 ENDPOINTS: tuple[Endpoint, ...] = (
-    *_API,
-    openapi.endpoint_of(_API),
+    *API,
     *metrics_api.ENDPOINTS,
     *openai_chat.ENDPOINTS,
     *openai_responses.ENDPOINTS,
