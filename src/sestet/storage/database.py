@@ -288,6 +288,13 @@ def damaged(what: str) -> StorageError:
     return StorageError(f"{what}, so the data is damaged; keep a copy of the file, and see 'sestet doctor'")
 
 
+def stored_time(value: object) -> float:
+    """The value of a column with a time; in a damaged file it may be anything."""
+    if not isinstance(value, int | float):
+        raise damaged("the time of a stored row is no number")
+    return value
+
+
 def from_json(text: object, what: str) -> Any:  # Any: the store that reads a column knows its type
     """The value of a column that holds JSON; ``what`` names the column if it is damaged."""
     try:

@@ -6,7 +6,7 @@ from sestet.core.errors import PersonError
 from sestet.core.label import Label
 from sestet.core.record import Record
 from sestet.services.memory.recall import LETTERS
-from sestet.storage.database import Database
+from sestet.storage.database import Database, stored_time
 from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
@@ -168,7 +168,7 @@ class MemoryCatalog:
             f"{letter}{row.id}",
             _SORTS[letter],
             row.text,
-            row.created_at,
+            stored_time(row.created_at),
             row.session_id,
             row.turn_id,
             turn.number if turn else 0,
