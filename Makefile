@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
+.PHONY: help setup run serve test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
 
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
@@ -20,6 +20,9 @@ setup: .venv/.dev ## make .venv with everything that running, testing and checki
 
 run: .venv/.run ## talk with the assistant (ARGS="..." goes to `sestet chat`)
 	@$(BIN)/sestet chat $(ARGS)
+
+serve: .venv/.run ## serve the assistant over HTTP on this machine (ARGS="..." goes to `sestet serve`)
+	@$(BIN)/sestet serve $(ARGS)
 
 test: .venv/.dev ## run the tests that are not slow, in a minute or two
 	$(PYTEST) -m "not slow"
