@@ -1,0 +1,5 @@
+import { Mark } from "./ui/mark";
+
+export function Page() {
+  return <Mark agent="orchestrator" />;
+}
