@@ -20,6 +20,7 @@ from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.graph import GraphStore, TripleRow
 from sestet.storage.journal import Journal, SessionRow
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
+from sestet.storage.session_log import SessionLog
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.spending import SpendingStore
 
@@ -51,6 +52,10 @@ class Data:
     @cached_property
     def journal(self) -> Journal:
         return Journal(self._database)
+
+    @cached_property
+    def session_log(self) -> SessionLog:
+        return SessionLog(self._database)
 
     @cached_property
     def costs(self) -> Costs:

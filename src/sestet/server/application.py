@@ -18,6 +18,7 @@ from sestet.server import (
     costs,
     documents,
     graph,
+    journal,
     knowledge,
     memory,
     metrics_api,
@@ -33,7 +34,7 @@ from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
-_FAMILIES = (conversations, sessions, agents, memory, knowledge, documents, graph, costs, settings)
+_FAMILIES = (conversations, journal, sessions, agents, memory, knowledge, documents, graph, costs, settings)
 _OWN = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
 #: The endpoints of our own API, which the OpenAPI document describes.
 API: tuple[Endpoint, ...] = (*_OWN, openapi.endpoint_of(_OWN))

@@ -32,6 +32,7 @@ _PARTS: dict[str, tuple[str, Json]] = {
         "The id of a memory: m3 is a fact, o3 an observation, r3 a reflection.",
         {"type": "string", "pattern": "^[mor][0-9]{1,18}$"},
     ),
+    "seq": ("The number of an event in its turn.", _NUMBER),
     "session": ("The id of a conversation.", {"type": "string", "pattern": r"^[\w.@:+][\w.@:+-]{0,63}$"}),
     "turn": ("The id of a turn.", {"type": "string"}),
 }

@@ -1,11 +1,13 @@
 """The events of one session in one order, across its turns: what a reader continues from."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, Stamp
 from sestet.core.record import to_json
-from sestet.storage.database import Database
+from sestet.storage.clipping import clipped_event
+from sestet.storage.database import Database, Rows
 from sestet.storage.event_json import decode, encode
 
 
@@ -41,33 +43,43 @@ def read_place(text: str) -> Place:
 class Placed:
     """An event with its place. Many readers of a session share it."""
 
-    __slots__ = ("_json", "event", "place")
+    __slots__ = ("_clipped", "_json", "event", "place")
 
     def __init__(self, place: Place, event: Event) -> None:
         self.place = place
         self.event = event
         self._json = b""
+        self._clipped = b""
 
     @property
     def json(self) -> bytes:
         """The event as JSON, written once for all readers: its place and stamp, then its own facts."""
         if not self._json:
-            stamp = self.event.stamp
-            head = to_json(
-                {
-                    "place": str(self.place),
-                    "session": stamp.session_id,
-                    "turn": stamp.turn_id,
-                    "seq": stamp.seq,
-                    "kind": self.event.kind,
-                    "author": stamp.author,
-                    "delegation": stamp.delegation_id,
-                    "at": stamp.at,
-                }
-            )
+            head = to_json(self._head)
             own = encode(self.event).encode("utf-8", "surrogatepass")
             self._json = head[:-1] + (b"," + own[1:] if len(own) > len(b"{}") else b"}")
         return self._json
+
+    @property
+    def clipped(self) -> bytes:
+        """The same with the beginnings of long texts alone, and a field that says how long they are."""
+        if not self._clipped:
+            self._clipped = clipped_event(self._head, self.event)
+        return self._clipped
+
+    @property
+    def _head(self) -> dict[str, object]:
+        stamp = self.event.stamp
+        return {
+            "place": str(self.place),
+            "session": stamp.session_id,
+            "turn": stamp.turn_id,
+            "seq": stamp.seq,
+            "kind": self.event.kind,
+            "author": stamp.author,
+            "delegation": stamp.delegation_id,
+            "at": stamp.at,
+        }
 
 
 class SessionLog:
@@ -81,10 +93,29 @@ class SessionLog:
                ORDER BY number, seq LIMIT ?""",
             (session_id, place.turn, place.turn, place.seq, limit),
         )
-        return [
-            Placed(Place(number, stamp[2]), decode(Stamp(*stamp), kind, data))
-            for *stamp, kind, data, number in rows
-        ]
+        return list(_placed(rows))
+
+    def turns_before(self, session_id: str, number: int, most: int) -> Iterator[list[Placed]]:
+        """The events of the last turns before one, at most so many turns: the latest turn first."""
+        turns = self._database.execute(
+            "SELECT id FROM turns WHERE session_id = ? AND number < ? ORDER BY number DESC LIMIT ?",
+            (session_id, number, most),
+        )
+        for (turn_id,) in turns:
+            # One turn at a time: a reader that has enough takes no further one.
+            rows = self._database.execute("SELECT * FROM log WHERE turn_id = ? ORDER BY seq", (turn_id,))
+            yield list(_placed(rows))
+
+    def event(self, turn_id: str, seq: int) -> Placed | None:
+        """One event of a turn."""
+        rows = self._database.execute("SELECT * FROM log WHERE turn_id = ? AND seq = ?", (turn_id, seq))
+        return next(_placed(rows), None)
+
+    def has_turn_before(self, session_id: str, number: int) -> bool:
+        rows = self._database.execute(
+            "SELECT 1 FROM turns WHERE session_id = ? AND number < ? LIMIT 1", (session_id, number)
+        )
+        return rows.fetchone() is not None
 
     def last(self, session_id: str) -> Place:
         """The place of the latest event of a session."""
@@ -99,3 +130,8 @@ class SessionLog:
         """A number that changes when another process writes to the database."""
         (version,) = self._database.execute("PRAGMA data_version").only()
         return version
+
+
+def _placed(rows: Rows) -> Iterator[Placed]:
+    for *stamp, kind, data, number in rows:
+        yield Placed(Place(number, stamp[2]), decode(Stamp(*stamp), kind, data))
