@@ -33,6 +33,14 @@ PAGES = {
     "<label>Message <textarea name=message></textarea></label><button>Send</button></form>",
     "/login": "<title>Sign in</title><form method=post action=/session><label>User <input name=user></label>"
     "<label>Password <input type=password name=password></label><button>Sign in</button></form>",
+    "/enter": "<title>Sign in</title><form method=post action=/who><label>E-mail <input name=mail></label>"
+    "<button>Next</button></form>",
+}
+#: What the shop answers to a form; to any other, it shows what it got.
+ANSWERS = {
+    "/send": "<title>Thanks</title><p>Thank you, Ada.",
+    "/who": "<p>Welcome back</p><form method=post action=/session><label>Password "
+    "<input type=password name=password></label><button>Sign in</button></form>",
 }
 
 
@@ -55,9 +63,7 @@ class Shop(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
         self.received.append((self.path, body))
-        self._answer(
-            "<title>Thanks</title><p>Thank you, Ada." if self.path == "/send" else f"<p>Hello {body}"
-        )
+        self._answer(ANSWERS.get(self.path, f"<p>Hello {body}"))
 
     def _answer(self, text: str, kind: str = "text/html; charset=utf-8") -> None:
         content = text.encode()
@@ -391,6 +397,26 @@ async def test_a_small_model_signs_in_with_a_secret_if_the_person_approves(
     shown = question.changes
     assert shown is not None
     assert [line.text for line in shown.lines[1:]] == ["User: ada", "Password: •••"]
+
+
+async def test_a_small_model_signs_in_at_a_site_that_asks_for_the_name_first(
+    assistant: Assistant, store_password: StorePassword
+) -> None:
+    host = assistant.host
+    store_password("shop", f"http://{host}")
+
+    events = await assistant.small_turn(
+        f"sign in at http://{host}/enter as ada@example.org with the password vault:shop", decision="approve"
+    )
+
+    assert Shop.received == [("/who", "mail=ada%40example.org"), ("/session", f"password={PASSWORD}")]
+    assert "the page asks for no password any more" in answer(events)
+    assert PASSWORD not in answer(events) + assistant.seen
+    shown = [each.changes for each in questions(events) if each.call.name == "browser_submit"]
+    assert [[line.text for line in each.lines[1:]] for each in shown if each] == [
+        ["E-mail: ada@example.org"],
+        ["Password: •••"],
+    ]
 
 
 async def test_a_page_behind_a_sign_in_is_read_in_the_same_turn(

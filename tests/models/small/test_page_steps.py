@@ -30,6 +30,17 @@ FORM = (
     Found("e7", "Language", "button"),
     Found("e6", "Sign in", "button"),
 )
+#: The first page of a site that asks for the name, and for the password on the next.
+NAME_FORM = (
+    Found("e1", "Search", "textbox"),
+    Found("e2", "Search", "button"),
+    Found("e3", "E-mail or phone", "textbox"),
+    Found("e4", "Continue with Example", "button"),
+    Found("e5", "Next", "button"),
+    Found("e6", "Your e-mail for our news", "textbox"),
+    Found("e7", "Subscribe", "button"),
+)
+SECOND_FORM = (Found("e8", "Password", "password"), Found("e9", "Sign in", "button"))
 _Done = tuple[str, ToolMessage]
 
 
@@ -48,8 +59,9 @@ ACCOUNT = done("read", "Your fee is 48 euros.", Found(URL, "Your fee is 48 euros
 async def ask(text: str, *steps: _Done, model: Writer | None = None) -> tuple[str, ModelReply]:
     """What the navigator shows and replies after these steps."""
     messages: list[Message] = [UserMessage(text)]
-    for name, result in steps:
-        messages += [AssistantMessage("", (ToolCall(name, {}, name),)), result]
+    for number, (name, result) in enumerate(steps):
+        call = ToolCall(name, {}, f"{name} {number}")
+        messages += [AssistantMessage("", (call,)), result._replace(call_id=call.id)]
     return await reply_to(ModelRequest("navigator", "You navigate.", tuple(messages), TOOLS), model)
 
 
@@ -151,6 +163,82 @@ async def test_the_page_behind_a_sign_in_is_read_and_told() -> None:
     assert shown == f"{sent} {URL}account.\n\nYour fee is 48 euros."
 
 
+NAMED = done("navigate", "Sign in", *LINES, *NAME_FORM)
+ASKED = done("read", "Hello ada", Found(URL, "Hello ada"), *SECOND_FORM, url="http://127.0.0.1:8017/pw")
+
+
+@pytest.mark.parametrize(
+    ("steps", "tool", "arguments"),
+    [
+        ((NAMED,), "fill", {"site": "127.0.0.1:8016", "fields": {"e3 E-mail or phone": "ada"}}),
+        ((NAMED, FILLED), "submit", {"site": "127.0.0.1:8016", "target": "e5 Next"}),
+        ((NAMED, FILLED, SENT), "read", {}),
+        (
+            (NAMED, FILLED, SENT, ASKED),
+            "fill",
+            {"site": "127.0.0.1:8017", "fields": {"e8 Password": "vault:garden"}},
+        ),
+        (
+            (NAMED, FILLED, SENT, ASKED, FILLED),
+            "submit",
+            {"site": "127.0.0.1:8017", "target": "e9 Sign in"},
+        ),
+        ((NAMED, FILLED, SENT, ASKED, FILLED, SENT), "read", {}),
+    ],
+    ids=["name", "next", "look", "password", "send", "look again"],
+)
+async def test_a_site_that_asks_for_the_name_first_gets_the_password_on_its_next_page(
+    steps: tuple[_Done, ...], tool: str, arguments: JsonObject
+) -> None:
+    _, reply = await ask(SIGN_IN, *steps)
+
+    assert called(reply) == [(f"browser_{tool}", arguments)]
+
+
+async def test_a_sign_in_in_two_steps_ends_with_the_page_behind_it() -> None:
+    steps = (NAMED, FILLED, SENT, ASKED, FILLED, SENT)
+
+    shown, _ = await ask(SIGN_IN, *steps, ACCOUNT, model=Writer('{"answer": "48 euros."}'))
+    assert shown.startswith(
+        "The form was sent to 127.0.0.1:8017, and the page asks for no password any more."
+    )
+    assert shown.endswith("48 euros.")
+
+    shown, _ = await ask(SIGN_IN, *steps, ASKED)
+    assert shown.startswith("The form was sent to 127.0.0.1:8017, and the page still asks for a password")
+
+
+async def test_a_name_that_the_site_does_not_know_is_no_sign_in() -> None:
+    again = done("read", "", Found(URL, "We do not know ada."), *NAME_FORM)
+
+    shown, reply = await ask(SIGN_IN, NAMED, FILLED, SENT, again)
+
+    told = "The user name was sent to 127.0.0.1:8016, and the next page has no field for a password"
+    assert shown.startswith(told)
+    assert shown.endswith("```\nWe do not know ada.\n```")
+    assert reply.calls == ()
+
+
+async def test_a_password_that_is_denied_on_the_second_page_tells_that_the_name_was_sent() -> None:
+    denied = done("fill", "do not try again", failed=True, for_person="you said no")
+
+    shown, reply = await ask(SIGN_IN, NAMED, FILLED, SENT, ASKED, denied)
+
+    assert (shown, reply.calls) == ("Pressed 'Sign in' (button).\n\nyou said no", ())
+
+
+@pytest.mark.parametrize(
+    "controls",
+    [NAME_FORM[5:], (NAME_FORM[0], NAME_FORM[4]), (NAME_FORM[2], NAME_FORM[3]), NAME_FORM[:3]],
+    ids=["newsletter", "search", "another account", "no button"],
+)
+async def test_a_field_that_may_not_be_for_the_name_is_not_filled_in(controls: tuple[Found, ...]) -> None:
+    shown, reply = await ask(SIGN_IN, done("navigate", "", *controls))
+
+    assert "has no field for a password, so nothing was filled in" in shown
+    assert reply.calls == ()
+
+
 async def test_without_a_question_code_shows_the_page_behind_a_sign_in() -> None:
     request = SIGN_IN.removesuffix(" and tell me my fee")
 
@@ -190,6 +278,7 @@ async def test_a_form_that_was_sent_is_told_even_if_its_page_cannot_be_read() ->
     [
         (f"sign in at {URL} as ada with the password hunter2", (), "a password comes from the vault alone"),
         (f"sign in at {URL} with vault:garden", FORM, "the form also asks for “User name”"),
+        (f"sign in at {URL} with vault:garden", NAME_FORM, "the form also asks for “E-mail or phone”"),
         (SIGN_IN, FORM[:2], "has no field for a password, so nothing was filled in"),
     ],
 )

@@ -1,7 +1,6 @@
 """The steps of a download and of a sign-in: code leads them, and the model only tells what was read."""
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
@@ -33,10 +32,23 @@ _NOT_ACCEPTED = (
     "The form was sent to {site}, and the page still asks for a password: the sign-in did not work."
 )
 _SENT = "The form was sent to {site}, and the page asks for no password any more. It is now {url}"
+_NAME_ALONE = (
+    "The user name was sent to {site}, and the next page has no field for a password: "
+    "the password was not filled in."
+)
 _NOT_READ = "The page behind it could not be read: {why}"
 _TEXT_FIELDS = ("textbox", "combobox")
 _SENDS = re.compile(
     r"(?!.*\bwith\b).*\b(?:(?:sign|log)[ -]?(?:in|on)|login|submit|continue|next|enter)\b", re.IGNORECASE
+)
+#: Tools whose result is a page with its controls.
+_SHOWS_PAGE = ("browser_navigate", "browser_read")
+#: The field and the button of a page that asks for the name first. A field for a newsletter is none.
+_NAMES_USER = re.compile(
+    r"\b(?:user|e-?mail|login|account|member|customer|phone|mobile|id)\b|\buser ?name\b", re.IGNORECASE
+)
+_GOES_ON = re.compile(
+    r"(?!.*\bwith\b).*\b(?:(?:sign|log)[ -]?(?:in|on)|login|continue|next)\b", re.IGNORECASE
 )
 #: Buttons beside a password that send nothing, or something else.
 _ASIDE = re.compile(r"\b(?:show|hide|forgot|reset|clear|cancel|with)\b", re.IGNORECASE)
@@ -86,70 +98,93 @@ def _download(work: Work, wanted: Download) -> PageStep:
 
 
 def _sign_in(work: Work, wanted: SignIn) -> PageStep:
-    opened = work.steps[0].result
-    url = opened.citations[0] if opened.citations else wanted.url
-    site, form = _site(url), _form(opened)
-    if not work.made("browser_fill"):
-        if form.password is None:
-            return _NO_FIELD.format(url=url)
-        if form.user is not None and not wanted.user:
-            return _WHO.format(field=form.user.text, url=wanted.url, secret=wanted.secret)
-        user = {_mark(form.user): wanted.user} if form.user else {}
-        fields = {**user, _mark(form.password): f"vault:{wanted.secret}"}
-        return call("browser_fill", site=site, fields=fields)
-    if not work.made("browser_submit"):
+    """One form, or two: many sites ask for the name on one page and for the password on the next."""
+    if work.last.call.name == "browser_submit":
+        return call("browser_read")
+    *before, page = [step.result for step in work.steps if step.call.name in _SHOWS_PAGE]
+    url = _address(page, wanted)
+    sent_to = _site(_address(before[-1], wanted)) if before else ""
+    if any(_password_form(each) for each in before):
+        return _signed_in(page, sent_to, wanted.then)
+    form = _password_form(page) or (None if before else _name_form(page))
+    if form is not None:
+        return _use_form(form, url, wanted, is_filled=work.last.call.name == "browser_fill")
+    return f"{_NAME_ALONE.format(site=sent_to)}\n\n{_shown(page)}" if before else _NO_FIELD.format(url=url)
+
+
+def _address(page: ToolMessage, wanted: SignIn) -> str:
+    return page.citations[0] if page.citations else wanted.url
+
+
+def _use_form(form: "_Form", url: str, wanted: SignIn, *, is_filled: bool) -> PageStep:
+    """Fill in the form, or send it."""
+    if is_filled:
         if form.button is None:
             return _NO_BUTTON.format(url=url)
-        return call("browser_submit", site=site, target=_mark(form.button))
-    if not work.made("browser_read"):
-        return call("browser_read")
-    return _signed_in(work.last.result, site, wanted.then)
+        return call("browser_submit", site=_site(url), target=_mark(form.button))
+    if form.user is not None and not wanted.user:
+        return _WHO.format(field=form.user.text, url=wanted.url, secret=wanted.secret)
+    user = {_mark(form.user): wanted.user} if form.user else {}
+    password = {_mark(form.password): f"vault:{wanted.secret}"} if form.password else {}
+    return call("browser_fill", site=_site(url), fields={**user, **password})
 
 
 def _signed_in(page: ToolMessage, site: str, then: str) -> PageStep:
-    lines = fenced("\n".join([one.text for one in page.found if not one.kind][:_MOST_LINES]))
-    if _form(page).password is not None:
-        return f"{_NOT_ACCEPTED.format(site=site)}\n\n{lines}"
+    if _password_form(page) is not None:
+        return f"{_NOT_ACCEPTED.format(site=site)}\n\n{_shown(page)}"
     sent = _SENT.format(site=site, url=page.citations[0] if page.citations else site)
-    return _tell(f"{sent}.", then) if then else f"{sent}:\n\n{lines}"
+    return _tell(f"{sent}.", then) if then else f"{sent}:\n\n{_shown(page)}"
+
+
+def _shown(page: ToolMessage) -> str:
+    return fenced("\n".join([one.text for one in page.found if not one.kind][:_MOST_LINES]))
 
 
 def _after_failure(work: Work) -> str:
-    """What happened, in the words of the tool. A form that was sent stays sent if its page cannot be read."""
-    sent = work.made("browser_submit")
+    """What happened, in the words of the tool. A form that was sent stays sent, whatever failed after it."""
+    sent = [step.result for step in work.made("browser_submit") if not step.result.failed]
     why = told(work.last.result)
-    if sent and not sent[-1].result.failed:
-        return f"{told(sent[-1].result)}\n\n{_NOT_READ.format(why=why)}"
-    return why
+    if not sent:
+        return why
+    after = _NOT_READ.format(why=why) if work.last.call.name == "browser_read" else why
+    return f"{told(sent[-1])}\n\n{after}"
 
 
 class _Form(NamedTuple):
     """The controls of a page that a sign-in needs."""
 
-    user: Found | None = None
-    password: Found | None = None
-    button: Found | None = None
+    user: Found | None
+    password: Found | None
+    button: Found | None
 
 
-def _form(page: ToolMessage) -> _Form:
+def _password_form(page: ToolMessage) -> _Form | None:
     """The first password field, the text field before it, and the button that sends both."""
     controls = [one for one in page.found if one.kind]
     at = next((at for at, one in enumerate(controls) if one.kind == "password"), None)
     if at is None:
-        return _Form()
-    user = _last([one for one in controls[:at] if one.kind in _TEXT_FIELDS])
+        return None
+    user = next((one for one in reversed(controls[:at]) if one.kind in _TEXT_FIELDS), None)
     buttons = [one for one in controls[at:] if one.kind == "button" and not _ASIDE.search(one.text)]
     named = [one for one in buttons if _SENDS.match(one.text)]
     return _Form(user, controls[at], next(iter((*named, *buttons)), None))
 
 
+def _name_form(page: ToolMessage) -> _Form | None:
+    """The field for the name on a page that asks for the password later. None: it is not certain."""
+    controls = [one for one in page.found if one.kind]
+    fields = [at for at, one in enumerate(controls) if one.kind in _TEXT_FIELDS]
+    # The button that goes on stands between this field and the next one.
+    for at, end in zip(fields, (*fields[1:], len(controls)), strict=True):
+        buttons = [one for one in controls[at:end] if one.kind == "button" and _GOES_ON.match(one.text)]
+        if buttons and _NAMES_USER.search(controls[at].text):
+            return _Form(controls[at], None, buttons[0])
+    return None
+
+
 def _mark(control: Found) -> str:
     """A control by its ref, with its name for the person who is asked."""
     return f"{control.name} {control.text}".strip()
-
-
-def _last(found: Sequence[Found]) -> Found | None:
-    return found[-1] if found else None
 
 
 def _tell(done: str, then: str) -> Tell:
