@@ -42,7 +42,7 @@ from sestet.plugins import without_tools
 from sestet.processes import open_processes
 from sestet.runtime.answer import Answer, read_answer
 from sestet.runtime.approval import Gatekeeper
-from sestet.runtime.delegation import REMOTE_SINK
+from sestet.runtime.delegation import REMOTE_SINK, require_agent
 from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
@@ -120,21 +120,29 @@ class App:
         return self.root.name in self._policy.careful
 
     def run_turn(
-        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True
+        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True, agent: str = ""
     ) -> AsyncGenerator[Event]:
         """The events of one turn, from the person's message to the reply, as they happen.
 
         A call that needs an approval pauses the turn; with ``can_ask=False`` it is denied.
         With ``mine=False`` the text is not the person's: it is untrusted, and chooses no receiver.
+        With ``agent``, that specialist answers, and the orchestrator takes no step.
         """
-        return self.runner.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+        agent = require_agent(self.root, agent)
+        return self.runner.run_turn(session_id, text, can_ask=can_ask, mine=mine, agent=agent)
 
     async def ask(
-        self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
+        self,
+        text: str,
+        session_id: str | None = None,
+        *,
+        can_ask: bool = False,
+        mine: bool = True,
+        agent: str = "",
     ) -> Answer:
         """One message, one answer; without a session id it begins a new session."""
         name = new_session_id(self.journal) if session_id is None else session_id
-        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine))
+        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine, agent=agent))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""

@@ -70,6 +70,20 @@ def test_a_session_that_is_named_goes_on(call: Call) -> None:
     assert (session["id"], session["turns"]) == ("20261115-aaaa", 2)
 
 
+def test_the_specialist_that_is_named_answers(call: Call) -> None:
+    turn = json.loads(call("ask", "--json", "--agent", "operator", "list the files here").out)
+    assert (turn["state"], turn["agent"]) == ("finished", "operator")
+    called = [event["author"] for event in turn["events"] if event["kind"] == "model_called"]
+    assert set(called) == {"operator"}
+
+
+def test_a_wrong_specialist_is_refused_with_the_valid_names(call: Call) -> None:
+    done = call("ask", "--agent", "gardener", "hello")
+    assert (done.code, done.out) == (1, "")
+    assert "there is no specialist 'gardener'; the specialists are: " in done.err
+    assert "operator" in done.err
+
+
 def test_a_name_that_cannot_be_a_session_is_refused(call: Call) -> None:
     done = call("ask", "--session", "a/b", "hello")
     assert (done.code, done.out) == (1, "")

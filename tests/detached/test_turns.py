@@ -15,6 +15,7 @@ from sestet.core.event import (
     PIECES,
     Event,
     TurnCancelled,
+    TurnFailed,
     TurnFinished,
     TurnResumed,
     TurnStarted,
@@ -265,3 +266,36 @@ def test_a_text_that_is_no_place_is_refused(text: str) -> None:
 
 def test_a_place_reads_as_it_is_written() -> None:
     assert read_place(str(Place(3, 14))) == Place(3, 14)
+
+
+async def test_a_chosen_specialist_is_kept_over_restarts(tmp_path: Path) -> None:
+    model = HangingModel()
+    async with opened(tmp_path, model=model) as host:
+        host.turns.accept("s1", "first", agent="operator")
+        host.turns.accept("s1", "second", agent="Librarian")
+        await model.asked.wait()
+
+    async with opened(tmp_path, "one", "two") as host:
+        host.turns.start()
+        seen = await follow(host, "s1", turns=2)
+
+    ends = [each.event for each in seen if isinstance(each.event, TurnFinished)]
+    assert [(end.author, end.text) for end in ends] == [("operator", "one"), ("librarian", "two")]
+
+
+async def test_a_message_for_a_specialist_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    async with opened(tmp_path) as host:
+        with pytest.raises(PersonError, match="there is no specialist 'gardener'"):
+            host.turns.accept("s1", "hi", agent="gardener")
+        assert host.turns.open_turns == 0
+
+
+async def test_a_waiting_message_whose_specialist_is_gone_fails_honestly(tmp_path: Path) -> None:
+    async with opened(tmp_path) as host:
+        text = "INSERT INTO accepted_messages VALUES ('t1', 's1', 'k', 'hi', 1, 1, 0, 0, 'gardener')"
+        host.app.database.execute(text)
+        host.turns.start()
+        seen = await follow(host, "s1")
+
+    assert isinstance(end := seen[-1].event, TurnFailed)
+    assert "there is no specialist 'gardener'" in end.text

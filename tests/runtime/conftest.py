@@ -158,14 +158,18 @@ class Talk:
         self.journal = journal
         self.approvals = approvals
 
-    async def say(self, text: str, session_id: str = "s1", *, can_ask: bool = True) -> list[Event]:
+    async def say(
+        self, text: str, session_id: str = "s1", *, can_ask: bool = True, agent: str = ""
+    ) -> list[Event]:
         """Run a turn, and check that the whole script was used."""
-        events = await self.begin(text, session_id, can_ask=can_ask)
+        events = await self.begin(text, session_id, can_ask=can_ask, agent=agent)
         await self.model.close()
         return events
 
-    async def begin(self, text: str, session_id: str = "s1", *, can_ask: bool = True) -> list[Event]:
-        return [event async for event in self.runner.run_turn(session_id, text, can_ask=can_ask)]
+    async def begin(
+        self, text: str, session_id: str = "s1", *, can_ask: bool = True, agent: str = ""
+    ) -> list[Event]:
+        return [event async for event in self.runner.run_turn(session_id, text, can_ask=can_ask, agent=agent)]
 
     async def resume(self, events: list[Event]) -> list[Event]:
         return [event async for event in self.runner.resume_turn(events[0].stamp.turn_id)]

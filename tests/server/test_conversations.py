@@ -158,3 +158,23 @@ async def test_bad_bodies_are_explained(tmp_path: Path) -> None:
             assert answer.json()["error"]["message"]
         plain = await client.post(path, content=b"{}", headers={"Content-Type": "text/plain"})
         assert plain.status_code == 415
+
+
+async def test_a_message_goes_to_the_specialist_that_it_names(tmp_path: Path) -> None:
+    async with serving(tmp_path, "It is noon.") as served:
+        accepted = await send(served, "s1", "the time?", agent="operator")
+        seen = await read_turn(served, accepted["turn"])
+
+    assert seen[0]["agent"] == "operator"
+    assert (seen[-1]["author"], seen[-1]["text"]) == ("operator", "It is noon.")
+
+
+async def test_a_message_for_an_unknown_specialist_is_refused_with_the_names(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        answer = await client.post("/api/sessions", json={"text": "hi", "agent": "gardener"})
+        listed = (await client.get("/api/sessions")).json()["sessions"]
+
+    assert (answer.status_code, listed) == (400, [])
+    error = answer.json()["error"]
+    assert "there is no specialist 'gardener'; the specialists are: " in error["message"]
+    assert "operator" in error["message"]

@@ -1,11 +1,11 @@
 """``sestet ask``: one message, one answer."""
 
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from sestet.cli.assistant import open_app, run, warn_once
-from sestet.cli.names import session_names
+from sestet.cli.names import session_names, specialist_names
 from sestet.cli.options import MINE, has_waiting_input, is_typed, new_program, read_stdin
 from sestet.cli.show.console import print_json
 from sestet.cli.talk.turns import (
@@ -48,6 +48,15 @@ def ask(
         ),
     ] = False,
     mine: Annotated[bool, MINE] = False,
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="The specialist that answers; else the orchestrator chooses.",
+            autocompletion=specialist_names,
+        ),
+    ] = "",
 ) -> None:
     """Ask one thing. Only the answer goes to stdout; who is working and what was changed, to stderr.
 
@@ -60,19 +69,27 @@ def ask(
     text = (read_stdin() if is_piped else " ".join(message)).strip()
     if not text:
         raise typer.BadParameter("the message is empty")
-    raise typer.Exit(run(_ask(context, text, session, as_json=as_json, can_ask=wait_for_approval, mine=mine)))
+    how = _How(wait_for_approval, mine, agent)
+    raise typer.Exit(run(_ask(context, text, session, how, as_json=as_json)))
 
 
-async def _ask(
-    context: typer.Context, text: str, session: str | None, *, as_json: bool, can_ask: bool, mine: bool
-) -> int:
+class _How(NamedTuple):
+    """How the turn runs."""
+
+    can_ask: bool
+    mine: bool
+    agent: str
+
+
+async def _ask(context: typer.Context, text: str, session: str | None, how: _How, *, as_json: bool) -> int:
+    can_ask, mine, agent = how
     async with open_app(context) as app:
         session_id = open_session(app.journal, session)
         warn(app)
         if not as_json:
-            return await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine)
+            return await answer_plainly(app, session_id, text, can_ask=can_ask, mine=mine, agent=agent)
         events: list[Event] = []
-        end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask, mine=mine)
+        end = await follow_turn(app, session_id, text, events.append, can_ask=can_ask, mine=mine, agent=agent)
         print_json(describe_turn(events, app.approvals.pending(end.stamp.turn_id)))
         if isinstance(end, TurnPaused):
             print_open_questions(app, end.stamp.turn_id)

@@ -28,11 +28,16 @@ def topic_names() -> list[str]:
     return [page.topic for page in pages()]
 
 
-def agent_names() -> list[str]:
+def specialist_names() -> list[str]:
     from sestet.agents import room_names
+
+    return list(room_names())
+
+
+def agent_names() -> list[str]:
     from sestet.core.agent import ORCHESTRATOR
 
-    return [ORCHESTRATOR, *room_names()]
+    return [ORCHESTRATOR, *specialist_names()]
 
 
 def model_names() -> list[str]:

@@ -75,6 +75,8 @@ class TurnStarted(_Stamped):
     mine: bool = True
     #: The person's local time, as every agent of the turn reads it.
     said_at: str = ""
+    #: The specialist that the person chose; empty: the orchestrator chooses.
+    agent: str = ""
 
 
 class MemoryRecalled(_Stamped):

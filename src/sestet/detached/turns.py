@@ -14,6 +14,7 @@ from sestet.app import App
 from sestet.core.errors import BusyError, PersonError, StorageError
 from sestet.core.event import Event, TurnStarted
 from sestet.detached.feeds import Feeds
+from sestet.runtime.delegation import require_agent
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import new_turn_id, require_usable
 from sestet.storage.accepted_messages import AcceptedMessage, AcceptedMessages
@@ -69,9 +70,20 @@ class DetachedTurns:
         self.is_stopping = False
 
     def accept(
-        self, session_id: str, text: str, key: str = "", *, mine: bool = True, can_ask: bool = True
+        self,
+        session_id: str,
+        text: str,
+        key: str = "",
+        *,
+        mine: bool = True,
+        can_ask: bool = True,
+        agent: str = "",
     ) -> AcceptedMessage:
-        """Store a message and start its turn; the same key again is the same message, and starts nothing."""
+        """Store a message and start its turn; the same key again is the same message, and starts nothing.
+
+        ``agent``: the specialist that answers; empty: the orchestrator chooses.
+        """
+        agent = require_agent(self._runner.root, agent)
         require_usable(self._journal, session_id, text)
         if len(key) > _LONGEST_KEY:
             raise PersonError(
@@ -85,7 +97,9 @@ class DetachedTurns:
             )
         turn_id = new_turn_id()
         words = self._journal.scanner.clean(text)
-        message = self._messages.add(turn_id, session_id, key or turn_id, words, mine=mine, can_ask=can_ask)
+        message = self._messages.add(
+            turn_id, session_id, key or turn_id, words, mine=mine, can_ask=can_ask, agent=agent
+        )
         if message.turn_id == turn_id:
             self._begin(message)
         return message
@@ -172,7 +186,12 @@ class DetachedTurns:
             session_id,
             turn_id,
             lambda: self._runner.run_turn(
-                session_id, message.text, can_ask=message.can_ask, mine=message.mine, turn_id=turn_id
+                session_id,
+                message.text,
+                can_ask=message.can_ask,
+                mine=message.mine,
+                turn_id=turn_id,
+                agent=message.agent,
             ),
         )
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
-from sestet.core.errors import InDoubtError, ToolError
+from sestet.core.errors import InDoubtError, PersonError, ToolError
 from sestet.core.event import DelegationStarted, OutcomeKind
 from sestet.core.label import remote_label
 from sestet.core.message import ToolCall
@@ -149,6 +149,30 @@ def findings(root: str, end: Refusal, results: Sequence[Outcome]) -> Outcome:
     without = ", ".join(f"{result.author} ({result.kind})" for result in results if result.kind != "ok")
     parts = [head, *found, f"No result from {without}."] if without else [head, *found]
     return Outcome("ok", root, "\n\n".join(parts), why)
+
+
+def require_agent(root: Agent, name: str) -> str:
+    """The name of the specialist that a person chose, as it is written; an empty name stays empty."""
+    agent = root.sub_agent(name) if name else None
+    if name and agent is None:
+        names = ", ".join(agent.name for agent in root.sub_agents)
+        told = f"the specialists are: {names}" if names else "this assistant has none"
+        raise PersonError(f"there is no specialist '{name[:80]}'; {told}")
+    return agent.name if agent else ""
+
+
+def without_answer(run: AgentRun) -> Outcome:
+    """The end of a turn whose specialist, which the person chose, did not answer."""
+    name = run.turn.agent
+    if not run.results:
+        names = ", ".join(agent.name for agent in run.agent.sub_agents)
+        return Outcome("failed", run.agent.name, cause=f"there is no specialist '{name}'; there are: {names}")
+    result = run.results[-1]
+    cause = result.for_person or result.cause
+    if result.kind == "rejected":
+        told = f"{name} declined: {cause.rstrip('.')}" if cause else f"{name} declined"
+        cause = f"{told}. Ask without choosing a specialist, and the right one is found"
+    return result._replace(author=run.agent.name, cause=cause)
 
 
 def _same_transfer(run: AgentRun, call: ToolCall, past: DelegationStarted) -> Transfer:

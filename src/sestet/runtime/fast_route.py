@@ -76,8 +76,10 @@ class FastRoute(NamedTuple):
 
 
 async def routed_call(run: AgentRun, fast_route: FastRoute | None) -> ToolCall | None:
-    """The delegation that the router chose. A resumed turn takes the choice from its journal."""
+    """The delegation that the person or the router chose. A resumed turn takes it from its journal."""
     turn = run.turn
+    if turn.agent:
+        return _delegation(run, turn.agent)
     routed = turn.replay.routed
     if routed is None:
         # With a recorded first reply, the model has decided.
@@ -88,7 +90,11 @@ async def routed_call(run: AgentRun, fast_route: FastRoute | None) -> ToolCall |
             return None
         routed = RequestRouted(run.stamp(), route.agent, route.confidence)
         turn.record(routed)
-    arguments = {"agent_name": routed.agent, "request": turn.text, "reply": True}
+    return _delegation(run, routed.agent)
+
+
+def _delegation(run: AgentRun, agent: str) -> ToolCall:
+    arguments = {"agent_name": agent, "request": run.turn.text, "reply": True}
     return ToolCall(TRANSFER, arguments, run.new_call_id())
 
 

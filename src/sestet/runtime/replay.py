@@ -37,6 +37,7 @@ class Replay:
         self.text = ""
         self.mine = True
         self.said_at = ""
+        self.agent = ""
         #: The label that the turn started with.
         self.label = CLEAN
         self.recalled: MemoryRecalled | None = None
@@ -109,7 +110,7 @@ def replay(events: Iterable[Event]) -> Replay:
         match event:
             case TurnStarted():
                 found.text, found.mine, found.label = event.text, event.mine, event.label
-                found.said_at = event.said_at
+                found.said_at, found.agent = event.said_at, event.agent
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

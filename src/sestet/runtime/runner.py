@@ -66,7 +66,7 @@ class Runner:
         limits: Limits,
         hooks: Hooks = Hooks(),  # noqa: B008 - immutable
     ) -> None:
-        self._root = steps.root
+        self.root = steps.root
         self._steps = steps
         self._journal = journal
         self._history = history
@@ -76,11 +76,19 @@ class Runner:
         self.running = RunningTurns()
 
     def run_turn(
-        self, session_id: str, text: str, *, can_ask: bool = True, mine: bool = True, turn_id: str = ""
+        self,
+        session_id: str,
+        text: str,
+        *,
+        can_ask: bool = True,
+        mine: bool = True,
+        turn_id: str = "",
+        agent: str = "",
     ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end.
 
-        ``turn_id``: the id of the new turn, if it was promised to somebody before.
+        ``turn_id``: the id of the new turn, if it was promised to somebody before. ``agent``: the specialist
+        that answers; if it does not exist, the turn fails.
         """
         require_usable(self._journal, session_id, text)
         text = whole(text)
@@ -94,6 +102,7 @@ class Runner:
                 turn_id,
                 mine=mine,
                 said_at=moment(self._hooks.clock()),
+                agent=agent,
             ),
         )
 
@@ -105,7 +114,7 @@ class Runner:
     def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         self._require_open(row.id)
         forgetting, past = self._journal.last_forgetting(), replay(self._journal.events_of(row.id))
-        facts = (past.text, can_ask, row.id, past, past.mine, past.said_at)
+        facts = (past.text, can_ask, row.id, past, past.mine, past.said_at, past.agent)
         return TurnPlan(row.session_id, row.number, forgetting, *facts)
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
@@ -115,7 +124,8 @@ class Runner:
             past = self._history.before(session_id, turn.number, turn.last_forgetting)
             stamp = turn.stamp("user")
             label = self._first_label(turn, past)
-            started = TurnStarted(stamp, turn.text, label, mine=turn.mine, said_at=turn.said_at)
+            facts = (turn.text, label, turn.mine, turn.said_at, turn.agent)
+            started = TurnStarted(stamp, *facts)
             turn.record(TurnResumed(stamp) if turn.resumed else started)
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
@@ -160,7 +170,7 @@ class Runner:
 
     async def _conduct(self, turn: Turn, past: Conversation) -> None:
         """The work of one turn, to exactly one of its ends."""
-        root, run = self._root.name, None
+        root, run = self.root.name, None
         try:
             run = self._open_conversation(turn, past)
             if turn.seconds_left <= 0:
@@ -185,7 +195,7 @@ class Runner:
     def _failed_on(self, turn: Turn, bug: BaseException, label: Label) -> TurnFailed:
         _log.error("turn %s failed on a bug", turn.id, exc_info=bug)
         cause = whole(f"something went wrong inside Sestet: {told(bug)}")
-        return failed(turn, self._root.name, "failed", cause, label)
+        return failed(turn, self.root.name, "failed", cause, label)
 
     def _close(self, turn: Turn, task: asyncio.Task[None]) -> None:
         """Record the end for a task that was ended from outside, or before its first step."""
@@ -206,7 +216,7 @@ class Runner:
         if recalled:
             label |= recalled.label
         messages = [*past.messages, *memory, UserMessage(turn.text, turn.said_at)]
-        return AgentRun(turn, self._root, messages, label=label, past=len(past.messages))
+        return AgentRun(turn, self.root, messages, label=label, past=len(past.messages))
 
     def _first_label(self, turn: Turn, past: Conversation) -> Label:
         """The label of what the root agent is shown before the turn does anything."""
@@ -218,9 +228,10 @@ class Runner:
         """What is remembered about the message. A resumed turn keeps what it was shown before."""
         if turn.replay.recalled is not None or "" in turn.replay.replies:
             return turn.replay.recalled
-        found = self._hooks.recall(turn.text)
+        # Only the root agent reads memories, and it takes no step if the person chose a specialist.
+        found = None if turn.agent else self._hooks.recall(turn.text)
         if found is None:
             return None
-        recalled = self._journal.clean(MemoryRecalled(turn.stamp(self._root.name), *found))
+        recalled = self._journal.clean(MemoryRecalled(turn.stamp(self.root.name), *found))
         turn.record(recalled)
         return recalled

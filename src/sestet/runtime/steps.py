@@ -26,6 +26,7 @@ from sestet.runtime.delegation import (
     refuse_invented_call,
     result_for_orchestrator,
     transfer_tool,
+    without_answer,
 )
 from sestet.runtime.doubt import give_up
 from sestet.runtime.model_call import ask_model
@@ -54,9 +55,12 @@ class Steps:
     async def work(self, run: AgentRun, routed: ToolCall | None = None) -> Outcome:
         """Take steps until the agent has answered, rejected the request or run into a guard.
 
-        ``routed`` is a delegation that the router chose: it replaces the first reply of the model.
+        ``routed`` is a delegation that was chosen without a model: it replaces the first reply of the model.
+        If the person chose it, it is the only step.
         """
         try:
+            if routed and run.turn.agent:
+                return await self._act_on(run, ModelReply(calls=(routed,))) or without_answer(run)
             reply = ModelReply(calls=(routed,)) if routed else await self._ask(run)
             while (outcome := await self._act_on(run, reply)) is None:
                 reply = await self._ask(run)

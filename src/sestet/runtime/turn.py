@@ -58,6 +58,8 @@ class TurnPlan(Record):
     mine: bool = True
     #: The person's local time when the turn began.
     said_at: str = ""
+    #: The specialist that the person chose; empty: the orchestrator chooses.
+    agent: str = ""
 
 
 def require_usable(journal: Journal, session_id: object, text: object) -> None:
@@ -124,6 +126,7 @@ class Turn:
         self.resumed = self.replay is not NOTHING_DONE
         self.mine = plan.mine
         self.said_at = plan.said_at
+        self.agent = plan.agent
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
         self.rounds = 0

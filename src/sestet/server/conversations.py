@@ -60,6 +60,8 @@ class NewMessage(Body):
     mine: bool = True
     #: False: a call that needs an approval is denied, instead of waiting for it.
     can_ask: bool = True
+    #: The specialist that answers; empty: the orchestrator chooses.
+    agent: str = ""
 
 
 class AcceptedFacts(Record):
@@ -126,7 +128,9 @@ async def send_message(call: Call[NewMessage, NoQuery]) -> AcceptedFacts:
 def _accept(call: Call[NewMessage, NoQuery], session_id: str) -> AcceptedFacts:
     host, body = call.host, call.body
     after = host.turns.feeds.last(session_id)
-    message = host.turns.accept(session_id, body.text, body.key, mine=body.mine, can_ask=body.can_ask)
+    message = host.turns.accept(
+        session_id, body.text, body.key, mine=body.mine, can_ask=body.can_ask, agent=body.agent
+    )
     if row := host.app.journal.turn(message.turn_id):
         after = Place(row.number, 0)
     return AcceptedFacts(session_id, message.turn_id, _state(call, message.turn_id), str(after))

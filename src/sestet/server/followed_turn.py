@@ -67,11 +67,13 @@ class FollowedTurn:
         )
 
 
-def accept(call: Call[Any, Any], session_id: str, text: str, key: str, *, mine: bool = True) -> FollowedTurn:
+def accept(
+    call: Call[Any, Any], session_id: str, text: str, key: str, *, mine: bool = True, agent: str = ""
+) -> FollowedTurn:
     """Accept a message. The same key again is the same turn, read from its beginning."""
     host = call.host
     after = host.turns.feeds.last(session_id)
-    message = host.turns.accept(session_id, text, key, mine=mine)
+    message = host.turns.accept(session_id, text, key, mine=mine, agent=agent)
     if row := host.app.journal.turn(message.turn_id):
         after = Place(row.number, 0)
     return FollowedTurn(call, session_id, message.turn_id, after)

@@ -24,6 +24,7 @@ from sestet.server.openai_request import (
     OpenAIError,
     RefusedError,
     accept_message,
+    models_of,
     openai_error_response,
     read_messages,
     refuse,
@@ -73,32 +74,38 @@ class ModelList(Record):
 
 
 async def list_models(call: Call[None, NoQuery]) -> ModelList:
-    return ModelList([ModelFacts(MODEL)])
+    return ModelList([ModelFacts(name) for name in models_of(call)])
 
 
 async def get_model(call: Call[None, NoQuery]) -> ModelFacts:
-    require_model(call.path("model"))
-    return ModelFacts(MODEL)
+    require_model(call, call.path("model"))
+    return ModelFacts(call.path("model"))
+
+
+async def get_specialist(call: Call[None, NoQuery]) -> ModelFacts:
+    name = f"{MODEL}/{call.path('agent')}"
+    require_model(call, name)
+    return ModelFacts(name)
 
 
 async def complete(call: Call[ChatRequest, NoQuery]) -> Response:
     body = call.body
-    require_model(body.model)
+    agent = require_model(call, body.model)
     if body.n not in (None, 1):
         raise RefusedError("one answer is given: n must be 1", "n")
     require_free_choice(body.tool_choice)
     if body.response_format and body.response_format.type != "text":
         raise RefusedError("answers are free text: response_format must be 'text'", "response_format")
-    turn = accept_message(call, read_messages(body.messages, "messages"), body.user or "")
+    turn = accept_message(call, read_messages(body.messages, "messages"), body.user or "", agent)
     journal = call.host.app.journal
     if body.stream:
         wants_usage = bool(body.stream_options and body.stream_options.include_usage)
-        return TurnStream(call, turn, _Chunks(turn, journal, wants_usage))
+        return TurnStream(call, turn, _Chunks(turn, journal, body.model, wants_usage))
     answer = Answer(journal)
     await read_whole(call, turn, lambda placed: answer.add(placed.event))
     if answer.error:
         return refuse(answer.error, TURN_FAILED)
-    return Response(to_json(_completion(turn, answer)), media_type="application/json")
+    return Response(to_json(_completion(turn, body.model, answer)), media_type="application/json")
 
 
 def require_free_choice(tool_choice: object) -> None:
@@ -113,13 +120,13 @@ def final_text(answer: Answer) -> str:
     return getattr(answer.end, "text", answer.text)
 
 
-def _completion(turn: FollowedTurn, answer: Answer) -> dict[str, object]:
+def _completion(turn: FollowedTurn, model: str, answer: Answer) -> dict[str, object]:
     message = {"role": "assistant", "content": final_text(answer), "refusal": None}
     return {
         "id": f"chatcmpl-{turn.turn_id}",
         "object": "chat.completion",
         "created": int(time.time()),
-        "model": MODEL,
+        "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}],
         "usage": usage_facts(answer.usage),
         "sestet": turn_facts(answer.end) if answer.end else None,
@@ -129,8 +136,9 @@ def _completion(turn: FollowedTurn, answer: Answer) -> dict[str, object]:
 class _Chunks:
     """A turn as chunks of a chat completion."""
 
-    def __init__(self, turn: FollowedTurn, journal: Journal, wants_usage: bool) -> None:
+    def __init__(self, turn: FollowedTurn, journal: Journal, model: str, wants_usage: bool) -> None:
         self._turn = turn
+        self._model = model
         self._answer = Answer(journal)
         self._wants_usage = wants_usage
         self._created = int(time.time())
@@ -171,7 +179,7 @@ class _Chunks:
             "id": f"chatcmpl-{self._turn.turn_id}",
             "object": "chat.completion.chunk",
             "created": self._created,
-            "model": MODEL,
+            "model": self._model,
         }
         if self._wants_usage:
             # Every chunk has the field then, and the last one its value.
@@ -188,7 +196,7 @@ ENDPOINTS = (
         "GET",
         "/v1/models",
         list_models,
-        "The assistant as a model, for OpenAI's clients.",
+        "The assistant and its specialists as models, for OpenAI's clients.",
         ("chat", "read"),
         answer=ModelList,
         error=openai_error_response,
@@ -198,6 +206,15 @@ ENDPOINTS = (
         "/v1/models/{model}",
         get_model,
         "One model, for OpenAI's clients.",
+        ("chat", "read"),
+        answer=ModelFacts,
+        error=openai_error_response,
+    ),
+    Endpoint(
+        "GET",
+        "/v1/models/sestet/{agent}",
+        get_specialist,
+        "A specialist as a model, for OpenAI's clients.",
         ("chat", "read"),
         answer=ModelFacts,
         error=openai_error_response,

@@ -15,7 +15,7 @@ from sestet.server.followed_turn import FollowedTurn, accept
 from sestet.services.sessions import read_turns
 from sestet.storage.journal import Journal
 
-#: The assistant as a model. Its specialists are no models of their own: the assistant chooses them.
+#: The assistant as a model. With a slash and the name of a specialist behind it, that specialist answers.
 MODEL = "sestet"
 #: Sessions that were begun without a name have one that begins so; only these are continued by their texts.
 _UNNAMED = "openai-"
@@ -98,10 +98,18 @@ def refuse(facts: OpenAIError, status: int, headers: dict[str, str] | None = Non
     return Response(body, status, {"x-should-retry": again, **(headers or {})}, "application/json")
 
 
-def require_model(name: str) -> None:
-    if name != MODEL:
-        message = f"there is no model '{name[:80]}'; the model is '{MODEL}'"
+def models_of(call: Call[Any, Any]) -> dict[str, str]:
+    """The models, each with its specialist; the assistant as a whole has none."""
+    return {MODEL: ""} | {f"{MODEL}/{agent.name}": agent.name for agent in call.host.app.root.sub_agents}
+
+
+def require_model(call: Call[Any, Any], name: str) -> str:
+    """The specialist that a model stands for."""
+    models = models_of(call)
+    if name not in models:
+        message = f"there is no model '{name[:80]}'; the models are: {', '.join(models)}"
         raise RefusedError(message, "model", "model_not_found", missing=True)
+    return models[name]
 
 
 def read_messages(messages: Iterable[Message], param: str) -> list[Said]:
@@ -131,16 +139,16 @@ def _text(message: Message, param: str) -> str:
     return "\n".join(part.text for part in message.content)
 
 
-def accept_message(call: Call[Any, Any], said: Sequence[Said], session_id: str) -> FollowedTurn:
+def accept_message(call: Call[Any, Any], said: Sequence[Said], session_id: str, agent: str) -> FollowedTurn:
     """Accept the last message, in the session that the client names or continues."""
     session_id = call.header("x-sestet-session") or session_id
     key = call.header("idempotency-key")
     *earlier, last = said
     if session_id or not earlier:
-        return accept(call, session_id or _new_session(), last.text, key)
+        return accept(call, session_id or _new_session(), last.text, key, agent=agent)
     if found := _continued(call.host.app.journal, earlier):
-        return accept(call, found, last.text, key)
-    return accept(call, _new_session(), _with_quotes(earlier, last), key, mine=False)
+        return accept(call, found, last.text, key, agent=agent)
+    return accept(call, _new_session(), _with_quotes(earlier, last), key, mine=False, agent=agent)
 
 
 def _new_session() -> str:

@@ -12,7 +12,6 @@ from sestet.server.followed_turn import FollowedTurn, TurnStream, cut_off_text, 
 from sestet.server.openai_answer import Answer, turn_facts
 from sestet.server.openai_chat import ACTIVITY, TURN_FAILED, final_text, require_free_choice
 from sestet.server.openai_request import (
-    MODEL,
     ClientBody,
     Message,
     OpenAIError,
@@ -47,20 +46,20 @@ class ResponseRequest(ClientBody):
 
 async def respond(call: Call[ResponseRequest, NoQuery]) -> Response:
     body = call.body
-    require_model(body.model)
+    agent = require_model(call, body.model)
     require_free_choice(body.tool_choice)
     if body.background:
         message = "a response cannot be fetched later: send the message to /api/sessions instead"
         raise RefusedError(message, "background")
-    turn = accept_message(call, _said(body), _session(call))
+    turn = accept_message(call, _said(body), _session(call), agent)
     journal = call.host.app.journal
     if body.stream:
-        return TurnStream(call, turn, _Events(turn, journal, body.previous_response_id))
+        return TurnStream(call, turn, _Events(_Form(turn, body), journal))
     answer = Answer(journal)
     await read_whole(call, turn, lambda placed: answer.add(placed.event))
     if answer.error:
         return refuse(answer.error, TURN_FAILED)
-    form = _Form(turn, body.previous_response_id)
+    form = _Form(turn, body)
     return Response(to_json(form.whole(answer, final_text(answer))), media_type="application/json")
 
 
@@ -83,10 +82,11 @@ def _session(call: Call[ResponseRequest, NoQuery]) -> str:
 class _Form:
     """The parts of a response that stay the same while it grows."""
 
-    def __init__(self, turn: FollowedTurn, previous: str | None) -> None:
+    def __init__(self, turn: FollowedTurn, body: ResponseRequest) -> None:
         self.turn = turn
         self.item_id = f"msg_{turn.turn_id}"
-        self._previous = previous
+        self._previous = body.previous_response_id
+        self._model = body.model
         self._created = int(time.time())
 
     def response(self, status: Status, **facts: object) -> Json:
@@ -95,7 +95,7 @@ class _Form:
             "object": "response",
             "created_at": self._created,
             "status": status,
-            "model": MODEL,
+            "model": self._model,
             "output": [],
             "error": None,
             "incomplete_details": None,
@@ -140,12 +140,11 @@ def _usage(usage: Usage) -> Json:
 class _Events:
     """A turn as the typed events of a response."""
 
-    def __init__(self, turn: FollowedTurn, journal: Journal, previous: str | None) -> None:
-        self._form = _Form(turn, previous)
+    def __init__(self, form: _Form, journal: Journal) -> None:
+        self._form = form
         self._answer = Answer(journal)
         self._number = -1
         self._has_item = False
-        self._turn = turn
 
     def begin(self) -> bytes:
         started = self._form.response("in_progress")
@@ -162,7 +161,7 @@ class _Events:
         return written + self._end() if self._answer.end else written
 
     def cut_off(self) -> bytes:
-        return self._failed(OpenAIError(cut_off_text(self._turn), "server_error", None, "unavailable"))
+        return self._failed(OpenAIError(cut_off_text(self._form.turn), "server_error", None, "unavailable"))
 
     def _text(self, piece: str) -> bytes:
         return self._opened() + self._of_part("response.output_text.delta", delta=piece, logprobs=[])

@@ -23,9 +23,11 @@ class AcceptedMessage(Record):
     accepted_at: float
     #: Cancelled before its turn began.
     cancelled: bool
+    #: The specialist that it is for; empty: the orchestrator chooses.
+    agent: str
 
 
-_COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled"
+_COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled, agent"
 _SELECT = f"SELECT {_COLUMNS} FROM accepted_messages"  # noqa: S608 - the columns above
 #: A turn may have begun and its process have died before it could clear the text.
 _HAS_NOT_BEGUN = "text <> '' AND turn_id NOT IN (SELECT id FROM turns)"
@@ -36,13 +38,13 @@ class AcceptedMessages:
         self._database = database
 
     def add(
-        self, turn_id: str, session_id: str, key: str, text: str, *, mine: bool, can_ask: bool
+        self, turn_id: str, session_id: str, key: str, text: str, *, mine: bool, can_ask: bool, agent: str
     ) -> AcceptedMessage:
         """Store a message; the one that is stored already if the session has one with this key."""
         with self._database.transaction(patient=True):
             self._database.execute(
-                "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-                (turn_id, session_id, key, text, mine, can_ask, time.time()),
+                "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)",
+                (turn_id, session_id, key, text, mine, can_ask, time.time(), agent),
             )
             message = self.find(session_id, key)
         assert message is not None  # written above, or before
@@ -81,7 +83,6 @@ class AcceptedMessages:
 
 
 def _message(row: tuple[Any, ...]) -> AcceptedMessage:  # Any: as SQLite has them
-    turn_id, session_id, key, text, mine, can_ask, accepted_at, cancelled = row
-    return AcceptedMessage(
-        turn_id, session_id, key, text, bool(mine), bool(can_ask), accepted_at, bool(cancelled)
-    )
+    turn_id, session_id, key, text, mine, can_ask, accepted_at, cancelled, agent = row
+    flags = (bool(mine), bool(can_ask), accepted_at, bool(cancelled))
+    return AcceptedMessage(turn_id, session_id, key, text, *flags, agent)

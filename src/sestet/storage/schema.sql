@@ -528,7 +528,7 @@ CREATE TABLE accepted_messages (
         mine INTEGER NOT NULL,
         can_ask INTEGER NOT NULL,
         accepted_at REAL NOT NULL,
-        cancelled INTEGER NOT NULL,
+        cancelled INTEGER NOT NULL, agent TEXT NOT NULL DEFAULT '',
         UNIQUE (session_id, client_key)
     ) STRICT, WITHOUT ROWID;
 CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';

@@ -42,10 +42,17 @@ SMALL = "A small local model answers: check what it says. Before it changes anyt
 
 
 async def follow_turn(
-    app: App, session_id: str, text: str, show: Show, *, can_ask: bool = True, mine: bool = True
+    app: App,
+    session_id: str,
+    text: str,
+    show: Show,
+    *,
+    can_ask: bool = True,
+    mine: bool = True,
+    agent: str = "",
 ) -> End:
     """Run one turn, show each of its events, and return its last."""
-    events = app.run_turn(session_id, text, can_ask=can_ask, mine=mine)
+    events = app.run_turn(session_id, text, can_ask=can_ask, mine=mine, agent=agent)
     return await _follow(app, session_id, events, show)
 
 
@@ -112,11 +119,13 @@ def exit_code(end: End, *, denied: bool = False) -> ExitCode:
 
 
 async def answer_plainly(
-    app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True
+    app: App, session_id: str, text: str, *, can_ask: bool = False, mine: bool = True, agent: str = ""
 ) -> ExitCode:
     """Run one turn for a pipe: only the answer goes to stdout, everything else to stderr."""
     report = PlainReport(app, text)
-    end = report.end(await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine))
+    end = report.end(
+        await follow_turn(app, session_id, text, report.show, can_ask=can_ask, mine=mine, agent=agent)
+    )
     return exit_code(end, denied=report.denied)
 
 

@@ -128,4 +128,6 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         used_at REAL NOT NULL DEFAULT 0
     ) STRICT;
     """,
+    # 21: the specialist that a message is for; empty: the orchestrator chooses.
+    "ALTER TABLE accepted_messages ADD COLUMN agent TEXT NOT NULL DEFAULT '';",
 )
