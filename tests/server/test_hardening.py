@@ -2,9 +2,10 @@
 
 import asyncio
 import logging
+import socket
 import tracemalloc
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,7 +17,7 @@ import sestet
 from sestet.server.connection import ConnectionLimits
 from sestet.server.entry import Entry
 from sestet.server.limits import RequestLimits
-from sestet.server.serve import Address, listening
+from sestet.server.serve import Address, listening, listening_socket
 from tests.server.certificates import certificate, needs_openssl
 from tests.server.served import SETTINGS, Served, serving
 from tests.server.test_conversations import read_turn, send
@@ -344,3 +345,10 @@ async def test_a_body_that_grows_too_large_is_refused_wherever_it_is_read(tmp_pa
 
     assert (in_endpoint.status, in_endpoint.code) == (413, "too_large")
     assert (answered[0]["status"], b"too_large" in answered[1]["body"]) == (413, True)
+
+
+def test_an_event_does_not_wait_for_the_acknowledgement_of_the_one_before() -> None:
+    with closing(listening_socket(Address(port=0))) as opened, closing(socket.socket()) as client:
+        client.connect(opened.getsockname())
+        with closing(opened.accept()[0]) as connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

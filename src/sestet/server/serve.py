@@ -135,10 +135,13 @@ def listening_socket(address: Address) -> socket.socket:
     # A name may have addresses of both families; most clients try the older one too.
     family, _, _, _, place = min(found, key=lambda each: each[0] != socket.AF_INET)
     try:
-        return socket.create_server(place[:2], family=family, backlog=_BACKLOG)
+        opened = socket.create_server(place[:2], family=family, backlog=_BACKLOG)
     except OSError as error:
         why = os.strerror(error.errno or 0)
         raise PersonError(f"{where}: {why}; choose another with --port or --host") from error
+    # Connections inherit it. Otherwise an event waits for the client's acknowledgement of the one before.
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return opened
 
 
 class Listening(NamedTuple):
