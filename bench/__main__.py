@@ -16,6 +16,8 @@ from bench.graph import draw_graph_table, measure_graph
 from bench.results import Record, compare_with_before, compute_figures, draw_table
 from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.sandbox import draw_sandbox, measure_sandbox
+from bench.server.__main__ import measure_server
+from bench.server.figures import draw_server, key_figures
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
 OUTPUT = ROOT / "build" / "bench.json"
@@ -49,12 +51,14 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
-    retrieval, graph, sandbox = {}, {}, {}
+    retrieval, graph, sandbox, server = {}, {}, {}, {}
     if not options.only:
         retrieval, graph, sandbox = measure_retrieval(), _measure_graph(), measure_sandbox()
         report["retrieval"] = retrieval
         report |= graph | _measure_ingest()
         report |= {"sandbox": sandbox, "sandbox_ms": sandbox.get("sandbox_ms")}
+        server = measure_server()
+        report |= {"server": server, **key_figures(server)}
     options.output.parent.mkdir(parents=True, exist_ok=True)
     options.output.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     _say(f"done in {time.monotonic() - started:.0f} s")
@@ -66,6 +70,8 @@ def main() -> int:
         print(f"\n{draw_retrieval(retrieval)}\n\n{draw_graph_table(graph)}")
     if sandbox:
         print(f"\n{draw_sandbox(sandbox)}")
+    if server:
+        print(f"\n{draw_server(server)}")
     return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0
 
 

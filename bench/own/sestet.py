@@ -1,11 +1,11 @@
 """Sestet through its public library, with its defaults: journal on disk, all guards on."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 import sestet
 from bench.script import REPLY, REQUEST, SPECIALIST, SPECIALIST_PREFIX, Script, Seen, Stage
-from bench.tree import make_function
+from bench.tree import ToolSketch, make_function
 from sestet.core.event import TurnFinished
 from sestet.core.message import AssistantMessage, ToolMessage
 from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
@@ -56,11 +56,16 @@ class Sestet:
         return last.text if isinstance(last, TurnFinished) else f"no reply, but {last}"
 
 
+def declared(tools: Sequence[ToolSketch], script: Script) -> list[sestet.Tool]:
+    """The tools that the other contestants have too, as tools of Sestet."""
+    declare = sestet.tool(risk="safe", reads=("untrusted", "private"), effect="none", recovery="pure")
+    return [declare(make_function(each, script)) for each in tools]
+
+
 @asynccontextmanager
 async def start_with(stage: Stage, tool: str) -> AsyncGenerator[Sestet]:
     """Open Sestet with a specialist that calls this tool."""
-    declare = sestet.tool(risk="safe", reads=("untrusted", "private"), effect="none", recovery="pure")
-    spare = [declare(make_function(each, stage.script)) for each in stage.tree.spare]
+    spare = declared(stage.tree.spare, stage.script)
     model = FakeModel(stage.script, stage.tree.root.name, tool)
     async with sestet.open({}, model=model, home=stage.home, tools=spare) as app:
         yield Sestet(app)

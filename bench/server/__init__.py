@@ -1,0 +1,1 @@
+"""What the server costs: requests a second, CPU of a turn, many readers, and its start."""
