@@ -17,7 +17,10 @@ from typer import Context
 from typer.core import TyperCommand, TyperGroup
 
 import sestet
-from scripts.schema import FILE, render_schema
+from scripts.event_types import FILE as EVENT_TYPES
+from scripts.event_types import render_event_types
+from scripts.schema import FILE as SCHEMA
+from scripts.schema import render_schema
 from sestet.agents import room_names, room_tools
 from sestet.assembly import available_tools
 from sestet.cli.options import EXIT_CODES
@@ -330,10 +333,14 @@ def _read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
+def _generated_code() -> dict[Path, str]:
+    return {SCHEMA: render_schema(), EVENT_TYPES: render_event_types()}
+
+
 def main(arguments: Iterable[str]) -> int:
     check, stale = "--check" in arguments, list[Path]()
     # The schema first: the pages are generated with a database made from it.
-    for make in (lambda: {FILE: render_schema()}, generate):
+    for make in (_generated_code, generate):
         pages = make()
         for page in find_stale(pages):
             stale.append(page)

@@ -25,8 +25,9 @@ CONTRACTS = (
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the repository with one more room, of a kind that the package will not have."""
-    for name in ("src", "tests", "docs", "scripts", "bench"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("src", "tests", "docs", "scripts", "bench", "web"):
+        ignored = shutil.ignore_patterns("__pycache__", "node_modules")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     for file in ROOT.iterdir():
         if file.is_file():
             shutil.copy(file, tmp_path)
