@@ -28,6 +28,14 @@ def test_what_needs_no_specialist_shows_no_plaque(call: Call) -> None:
     assert "###" not in done.out
 
 
+def test_an_unsure_route_does_not_claim_that_no_specialist_is_needed(call: Call) -> None:
+    done = call("route", "--light", "what is the weather")
+    assert done.out.startswith("direct")
+    assert "not sure" in done.out
+    assert "Not sure whether a specialist is needed" in done.out
+    assert "No specialist is needed" not in done.out
+
+
 def test_only_examples_that_are_like_the_request_are_shown(call: Call) -> None:
     assert "Nearest examples" not in call("route", "--light", "wie wird das wetter").out
 

@@ -132,6 +132,17 @@ def test_the_command_asks_at_a_terminal_and_confirms_the_answer(fetched: Home) -
             assert terminal.expect(told).split() == [answer, *told.split()]
 
 
+def test_a_wrong_key_at_a_question_is_answered_with_a_plain_sentence(fetched: Home) -> None:
+    with fetched.terminal("trust") as terminal:
+        terminal.expect("accept all of this? [y/N]: ")
+        terminal.say("x")
+        shown = terminal.expect("Please type y for yes or n for no; Enter alone means no.")
+        assert "Error" not in shown
+        terminal.expect("accept all of this? [y/N]: ")
+        terminal.say("")
+        terminal.expect("not accepted: Sestet ignores them")
+
+
 def test_a_folder_that_changed_after_a_no_was_never_accepted(fetched: Home) -> None:
     with fetched.terminal("trust") as terminal:
         terminal.expect("accept all of this? [y/N]")

@@ -125,6 +125,7 @@ def test_a_conversation_shows_the_diff_asks_and_undoes(home: Home) -> None:
         assert not (home.work / "notes.txt").exists()
         terminal.say("undo that")
         terminal.expect("@ bring back notes.txt")
+        terminal.expect("why: it takes back changes of files (bring back notes.txt)")
         terminal.expect("[y] once")
         terminal.say("y")
         terminal.expect("Undone: brought back notes.txt")

@@ -111,8 +111,8 @@ def test_without_declared_targets_every_argument_counts_as_one() -> None:
 
 
 def test_a_reason_names_a_few_strange_targets_and_as_much_of_each_as_one_can_read() -> None:
-    several = judge(UNTRUSTED, MAIL, {"to": [*"abcde"]}, "", Policy())
-    long = judge(UNTRUSTED, MAIL, {"to": "x" * 100_000}, "", Policy())
+    several = judge(UNTRUSTED, MAIL, {"to": [*"abcde"]}, "mail them", Policy())
+    long = judge(UNTRUSTED, MAIL, {"to": "x" * 100_000}, "mail them", Policy())
 
     assert (
         several.reason
@@ -151,7 +151,7 @@ def test_a_tool_without_arguments_is_asked_about() -> None:
 
     verdict = judge(UNTRUSTED, publish, {}, "publish it", Policy())
 
-    assert verdict.reason == "it has no arguments to compare with your message, and untrusted text was read"
+    assert verdict.reason == "untrusted text was read, which may have asked for it"
 
 
 def test_an_optional_receiver_that_is_left_out_adds_nobody() -> None:
@@ -560,3 +560,10 @@ def test_whatever_a_small_model_wants_to_change_is_asked_about_every_time(
     assert judge(label, tool, arguments, words, policy, "vault") == judge(
         label, tool, arguments, words, Policy()
     )
+
+
+def test_a_plain_word_of_the_message_is_not_said_to_be_missing_from_it() -> None:
+    verdict = judge(UNTRUSTED, MAIL, {"to": "drafts"}, "make a folder called drafts", Policy())
+
+    assert verdict.decision == "ask"
+    assert verdict.reason == f"'drafts' in your message may mean something else, {READ}"

@@ -45,6 +45,7 @@ async def test_a_receiver_in_piped_text_is_asked_about_with_its_source(tmp_path:
 
     (question,) = asked(events)
     assert "text from standard input" in question.sources
+    assert "you did not type the message that names 'bob@example.org', and untrusted" in question.reason
     assert SENT == []
     assert isinstance(events[0], TurnStarted)
     assert not events[0].mine

@@ -8,7 +8,15 @@ import typer
 
 from sestet.app import App
 from sestet.cli.assistant import load, open_app, run
-from sestet.cli.options import AS_JSON, LARGEST, ExitCode, is_typed, new_program, whole_number
+from sestet.cli.options import (
+    AS_JSON,
+    LARGEST,
+    ExitCode,
+    ask_yes_or_no,
+    is_typed,
+    new_program,
+    whole_number,
+)
 from sestet.cli.show.console import echo, open_console, print_json, shorten_home
 from sestet.cli.show.graph import (
     grow,
@@ -148,7 +156,7 @@ def _offer_predicate(context: typer.Context, predicate: str) -> None:
     if not settings.enabled or known.knows(predicate) or not is_typed():
         return
     name = clean(repr(predicate_name(predicate)))
-    if typer.confirm(f"There is no link {name} yet. Add {name} to your settings?", default=False, err=True):
+    if ask_yes_or_no(f"There is no link {name} yet. Add {name} to your settings?", err=True):
         _declare(context, [predicate])
 
 

@@ -21,6 +21,8 @@ from sestet.services.text_encoding import decode_text, encoding_by_mark, is_bina
 #: No row has a larger number, and SQLite stores it.
 LARGEST = 10**9
 _SHOWN = 40
+#: Enter alone is no, as "[y/N]" says.
+_ANSWERS = {"y": True, "yes": True, "n": False, "no": False, "": False}
 
 
 def whole_number(lowest: int = 1, highest: int = LARGEST) -> Callable[[str], int]:
@@ -147,4 +149,14 @@ def confirmed(question: str) -> bool:
     if not is_typed():
         typer.echo(f"{question} (not a terminal: pass --yes)", err=True)
         return False
-    return typer.confirm(question)
+    return ask_yes_or_no(question)
+
+
+def ask_yes_or_no(question: str, *, err: bool = False) -> bool:
+    """Ask until the answer is yes or no; Enter alone is no."""
+    while True:
+        answer = typer.prompt(f"{question} [y/N]", default="", show_default=False, err=err)
+        known = _ANSWERS.get(answer.strip().casefold())
+        if known is not None:
+            return known
+        typer.echo("Please type y for yes or n for no; Enter alone means no.", err=err)

@@ -97,8 +97,13 @@ def _decision(explanation: Explanation) -> str:
         )
     if len(explanation.parts) > 1:
         return "Several parts: the orchestrator's model decides who does what, in which order."
-    if route.agent == DIRECT:
+    if route.agent == DIRECT and route.sure:
         return "No specialist is needed: the orchestrator's model answers."
+    if route.agent == DIRECT:
+        return (
+            "Not sure whether a specialist is needed: the orchestrator's model decides, "
+            "and answers by itself if none is."
+        )
     return (
         "Not sure enough to skip the orchestrator: its model decides. "
         "It reads this about a specialist that has all of its tools:"

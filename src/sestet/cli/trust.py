@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.options import AS_JSON, ExitCode, new_program
+from sestet.cli.options import AS_JSON, ExitCode, ask_yes_or_no, new_program
 from sestet.cli.show.console import print_json
 from sestet.config import Workspace, data_directory, find_workspace
 from sestet.config.settings_text import parse_yaml
@@ -123,7 +123,7 @@ def _shown(what: str, value: str) -> str:
 def _confirmed(workspace: Workspace) -> bool:
     if workspace.has_plugins:
         typer.echo("Its Python files would run with all of your rights. Read them first.")
-    return typer.confirm("Do you trust this folder, and accept all of this?", default=False)
+    return ask_yes_or_no("Do you trust this folder, and accept all of this?")
 
 
 def _described(workspace: Workspace | None) -> dict[str, object]:

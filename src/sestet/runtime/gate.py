@@ -129,7 +129,7 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
     if targets.unknown:
         return f"it does not say whom or what it is for ({_named(targets.unknown)}), {read}"
     if not targets.known:
-        return f"it has no arguments to compare with your message, {read}"
+        return "untrusted text was read, which may have asked for it"
     mentions = _mentions(user_words)
     strange = [
         target.value
@@ -139,7 +139,16 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
         and not (len(targets.known) <= _MOST_SCRATCH and _is_scratch(tool, target, policy))
     ]
     named = _named([repr(_short(value)) for value in strange])
-    return f"your message does not name {named} in full, {read}" if strange else ""
+    if not strange:
+        return ""
+    # Without words of the person there is no message of theirs: a pipe or a file wrote this one.
+    says = "your message does not name" if user_words.strip() else "you did not type the message that names"
+    in_full = " in full" if user_words.strip() else ""
+    said = user_words.casefold()
+    if user_words.strip() and all(value.strip() and value.casefold() in said for value in strange):
+        # A plain word such as "drafts" is in the message, and may be any word there.
+        return f"{named} in your message may mean something else, {read}"
+    return f"{says} {named}{in_full}, {read}"
 
 
 def names_address(words: str, address: str) -> bool:

@@ -25,6 +25,8 @@ _UNDO_WORDS = {
     "move_back": ("move back", "moved back"),
 }
 _MOST_STEPS = 200
+#: So many are named in a reason, which is one line.
+_MOST_NAMED = 3
 
 
 def _preview_of(plan: Callable[..., Plan]) -> PreviewFunction:
@@ -259,7 +261,14 @@ async def _preview_undo(call: CallInfo, undo: Undo, /) -> Preview:
     plan = await _last_changes(undo, call)
     lines = tuple(DiffLine("@", _step_text(step, 0)) for step in plan.steps[:_MOST_STEPS])
     changes = Changes(lines, len(plan.steps) - len(lines), _basis(plan))
-    return Preview("guarded", "it takes back changes of files", changes)
+    return Preview("guarded", _caution_of_undo(plan), changes)
+
+
+def _caution_of_undo(plan: UndoPlan) -> str:
+    """What would be undone: the call has no arguments that could say it."""
+    named = [_step_text(step, 0) for step in plan.steps[:_MOST_NAMED]]
+    more = len(plan.steps) - len(named)
+    return f"it takes back changes of files ({'; '.join(named)}{f'; and {more} more' if more else ''})"
 
 
 @tool(
