@@ -206,3 +206,48 @@ def test_the_file_that_is_most_like_the_last_one_is_meant() -> None:
 
     assert files_named("the one for 5a", plans, near=plans[0]) == [plans[2]]
     assert files_named("5c", plans) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "asked", "answer"),
+    [
+        ("my car's licence plate is B-XY 1234", "what's my licence plate?", "B-XY 1234"),
+        ("my laptop's serial number is 7731", "what is my serial number?", "7731"),
+        ("I'm vegetarian", "what can't I eat?", "vegetarian"),
+        ("I'm allergic to nuts", "what must I not eat?", "nuts"),
+        ("my favourite colour is green", "which colour do I like best?", "green"),
+    ],
+)
+async def test_a_fact_that_was_just_told_answers_a_question_in_other_words(
+    tmp_path: Path, told: str, asked: str, answer: str
+) -> None:
+    assert answer in await last_answer(tmp_path, told, asked)
+
+
+async def test_what_belongs_to_somebody_else_is_not_the_persons_own(tmp_path: Path) -> None:
+    told = "my sister's licence plate is B-XY 1234"
+    assert "1234" not in await last_answer(tmp_path, told, "what's my licence plate?")
+    assert "vegetarian" not in await last_answer(tmp_path, "I'm vegetarian", "what am I allergic to?")
+
+
+async def test_stored_passwords_are_listed_by_the_vault(tmp_path: Path) -> None:
+    assert await last_answer(tmp_path, "what passwords do you have?") == "The vault holds no secrets."
+
+
+@pytest.mark.parametrize(
+    "asked", ["are you sending my data anywhere?", "are you sharing this with anyone?", "does it phone home?"]
+)
+async def test_questions_about_privacy_get_an_answer(tmp_path: Path, asked: str) -> None:
+    assert "nothing leaves this machine" in await last_answer(tmp_path, asked)
+
+
+async def test_an_end_that_asks_for_what_opening_shows_is_no_request_of_its_own(tmp_path: Path) -> None:
+    told = await last_answer(tmp_path, "open tasks.md and tell me what it says")
+    assert "water the plants" in told
+    assert "cannot tell" not in told
+
+
+async def test_files_of_one_kind_are_found_in_every_folder(tmp_path: Path) -> None:
+    told = await last_answer(tmp_path, "show all markdown files")
+    assert "garden/beds.md" in told
+    assert "rota.csv" not in told

@@ -158,7 +158,7 @@ async def test_a_script_that_takes_thinking_is_declined(
     [
         ("run hello.py", "python3 tools/hello.py"),
         ("execute the script tools/go.sh", "bash tools/go.sh"),
-        ("how many lines are in hello.py?", "grep -c '' hello.py"),
+        ("how many lines are in hello.py?", "grep -c '' tools/hello.py"),
         ("ls -la", "ls -la"),
         ("git status", "git status"),
     ],
@@ -244,3 +244,38 @@ async def test_words_are_not_added_to_a_file_that_nobody_named(work: Path, tmp_p
     await last_answer(tmp_path / "data", "add milk to tea")
 
     assert os.listdir(work) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "command"),
+    [
+        ("how much free disk space do I have?", "df -h ./"),
+        ("how busy is this computer?", "uptime"),
+        ("how much memory is free?", "free -h"),
+        ("how many cores does this computer have?", "nproc"),
+        ("run git add .", "git add ."),
+    ],
+)
+async def test_a_question_about_the_computer_is_a_command(
+    work: Path, tmp_path: Path, asked: str, command: str
+) -> None:
+    assert await commands(tmp_path / "home", asked) == [command]
+
+
+async def test_a_file_in_a_folder_is_counted_by_its_name_alone(work: Path, tmp_path: Path) -> None:
+    fill(work, {"garden/beds.md": "leeks\ncarrots\n"})
+
+    ran = await commands(tmp_path / "home", "how many lines does beds.md have?")
+
+    assert ran == ["grep -c '' garden/beds.md"]
+
+
+async def test_no_file_is_searched_for_three_letters_of_a_word(work: Path, tmp_path: Path) -> None:
+    fill(work, {"a.txt": "all is well\n"})
+    async with sestet.open({}, home=tmp_path / "home") as app:
+        events = [event async for event in app.run_turn("s1", "what am I allergic to?")]
+
+    called = [event.call.arguments for event in events if isinstance(event, ToolCalled)]
+    searched = [str(arguments["text"]) for arguments in called if "text" in arguments]
+    assert searched
+    assert all(len(text) > 3 for text in searched)

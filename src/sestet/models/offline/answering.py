@@ -45,6 +45,9 @@ def read_question(text: str) -> Question:
     )
     said = re.sub(r"\b(how many) \w+ (?=of (?!the\b|my\b|our\b|them\b|these\b))", r"\1 ", said)
     said = re.sub(r"\bmay (?=(?:i|we|you|one)\b)", "", said)
+    said = _SAID["asks_my_diet"].sub("my diet", said)
+    # "Which colour do I like best?" asks for the one that is liked.
+    said = re.sub(r"\b(like|love|prefer|enjoy)(s?) (?:the )?(?:best|most)\b(?: of all)?", r"\1\2", said)
     said = re.sub(r"\b(e-?mail) address\b|\b(phone|telephone|mobile) number\b", r"\1\2", said)
     inner = re.search(r"\b(?:when|where|who|how)\b", said)
     kind = _kind_of(said) or (_kind_of(said[inner.start() :]) if inner else "")
@@ -146,6 +149,8 @@ def _is_of_another(question: str, fact: str) -> bool:
         owners = re.findall(rf"\b(\w+)'s {re.escape(of[2])}\b", with_plain_apostrophe(fact), re.IGNORECASE)
         if owners and not any(same_word(of[1].casefold(), owner.casefold()) for owner in owners):
             return True
+    # "My car's plate" is the person's own plate, and "my sister's plate" is hers.
+    fact = _SAID["of_my_thing"].sub(r"\g<my> ", with_plain_apostrophe(fact))
     owned = re.search(r"\bmy (?:own )?([a-z]+)\b(?!')", question, re.IGNORECASE)
     if owned is None or re.search(rf"\b(?:my|our)(?: \w+)? {owned[1]}|^{owned[1]}", fact, re.IGNORECASE):
         return (

@@ -170,9 +170,22 @@ def _run_command(work: Work, found: re.Match[str]) -> Next:
 
 def _count(work: Work, found: re.Match[str]) -> Next:
     what, path = found["what"] or found["what2"], found["path"] or found["path2"]
-    if work.steps:
+    command = f"{_COUNTED[what.casefold()]} {{path}}"
+    return _run_on_file(work, path, command)
+
+
+def _run_on_file(work: Work, path: str, command: str) -> Next:
+    """Run a command on a file, also on the only one with this name in a folder."""
+    if work.made("exec_run"):
         return None
-    return call("exec_run", command=f"{_COUNTED[what.casefold()]} {shlex.quote(path)}")
+    if not work.steps:
+        return call("fs_search", text=path.rpartition("/")[2])
+    there = [one for one in paths_of(work.last.result.found) if f"/{one}".endswith(f"/{path}")]
+    if not there or path in there:
+        return call("exec_run", command=command.format(path=shlex.quote(path)))
+    if len(there) > 1:
+        return "\n".join(("There are several files with this name; say which one:", *there))
+    return call("exec_run", command=command.format(path=shlex.quote(there[0])))
 
 
 def _changed(work: Work, found: re.Match[str]) -> Next:
@@ -270,7 +283,7 @@ def _flows() -> Mapping[str, tuple[frozenset[str], Flow]]:
         "shell": (frozenset({"exec_run"}), _run_command),
         "unclear": (frozenset({"exec_run"}), _say_which),
         "setting": (frozenset({"fs_search", "fs_edit"}), change_setting),
-        "count": (frozenset({"exec_run"}), _count),
+        "count": (frozenset({"exec_run", "fs_search"}), _count),
         "from_to": (frozenset({"fs_edit"}), _replace),
         "typed_change": (frozenset(tool for tool, _ in _TYPED.values()), _change_as_typed),
         "changed": (frozenset({"exec_run"}), _changed),

@@ -29,6 +29,8 @@ _MOST_FILES = 3
 _MOST_NEAR = 2
 _NEAREST = "No line of your files says just that. The nearest:"
 _SHORTEST_STEM = 3
+#: Less of a word is the beginning of too many others: "all" of "allergic".
+_BEGINNING = 4
 #: "What am I allergic to?" asks about the person, and most lines of files are about others.
 _ASKS_WHAT_I_AM = re.compile(r"\b(?:am|was) i\b", re.IGNORECASE)
 #: A line in the words of its writer, or an entry such as "allergies: nuts".
@@ -76,9 +78,9 @@ def _answer(work: Work, found: re.Match[str]) -> Next:
 def _other_searches(work: Work, telling: Sequence[str]) -> tuple[ToolCall, ...]:
     """Searches for other words for the same things, and for the beginnings of words that no file has."""
     steps = {str(step.call.arguments["text"]): step for step in work.made("fs_search")}
-    unfound = [w for w in telling if len(w) > _SHORTEST_STEM and w.isalpha() and not _hits(steps, w)]
+    unfound = [w for w in telling if len(w) > _BEGINNING and w.isalpha() and not _hits(steps, w)]
     words = [_searched(other) for word in telling for other in alike_words(word)]
-    words += [word[:_SHORTEST_STEM] for word in unfound]
+    words += [word[:_BEGINNING] for word in unfound]
     wanted = [word for word in dict.fromkeys(words) if not any(word.startswith(done) for done in steps)]
     is_first = steps.keys() - {","} <= {*map(_searched, telling)}
     return tuple(call("fs_search", text=word) for word in wanted[:_MOST_OTHERS]) if is_first else ()

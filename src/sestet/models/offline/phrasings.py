@@ -1,10 +1,11 @@
 """Everyday phrasings: the same request in the words that its specialist knows."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from sestet.core.tool import Tool
 from sestet.models.offline.parameters import FILE, QUOTED
 from sestet.models.offline.patterns import compiled, read_table
 from sestet.models.offline.words import without_article
@@ -29,14 +30,19 @@ class _Phrasing(NamedTuple):
     #: The request when ``said`` fits without its value.
     otherwise: str
     is_lookup: bool
+    #: The tool that it takes; empty: the request alone says which.
+    needs: str
 
 
-def rephrase(request: str, agents: Sequence[str]) -> Rephrased | None:
+def rephrase(request: str, tools: Mapping[str, Sequence[Tool]]) -> Rephrased | None:
     """The request in its specialist's words, for the specialists that are there."""
     if len(request) > _LONGEST:
         return None
     for phrasing in _phrasings():
-        if phrasing.agent in agents and (found := phrasing.said.fullmatch(request)):
+        names = [tool.name for tool in tools.get(phrasing.agent, ())]
+        if phrasing.agent not in tools or (phrasing.needs and phrasing.needs not in names):
+            continue
+        if found := phrasing.said.fullmatch(request):
             groups = {name: value for name, value in found.groupdict().items() if value}
             values = {_SAME_GROUP.sub("", name): value.strip(" ,.!?") for name, value in groups.items()}
             if phrasing.agent == "operator":
@@ -59,6 +65,7 @@ def _phrasings() -> tuple[_Phrasing, ...]:
             entry["request"],
             entry.get("otherwise", ""),
             bool(entry.get("lookup")),
+            entry.get("needs", ""),
         )
         for entry in table["phrasing"]
     )

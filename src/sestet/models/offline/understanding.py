@@ -59,7 +59,7 @@ from sestet.models.offline.statements import (
     text_to_keep,
 )
 from sestet.models.offline.tasks import Request, Task, ask, look_ups
-from sestet.models.offline.words import asks, clauses_of, is_question, trim_request, without_gaps
+from sestet.models.offline.words import as_one_request, asks, clauses_of, is_question, trim_request
 from sestet.models.router import Router
 
 _SAID = patterns_of("understanding")
@@ -104,7 +104,7 @@ class Understanding:
         return (Task(text, answer=care.answer), *(task for task in met if task.requests))
 
     def _requested(self, text: str) -> Sequence[Task]:
-        text = without_gaps(text)
+        text = as_one_request(text)
         if len(text) > _LONGEST:
             return (self._long(text),)
         if answer := answer_in_language(text, [exchange.asked for exchange in self._past]):
@@ -275,7 +275,7 @@ class Understanding:
         return Task(text, answer=limit.line or self._conversation.without_tools(limit.agent))
 
     def _rephrased(self, text: str) -> Task | None:
-        found = rephrase(trim_request(text), tuple(self._tools))
+        found = rephrase(trim_request(text), self._tools)
         if found and found.is_lookup:
             return self._lookup(found.subject, Request(found.agent, found.request, is_final=True))
         return ask(found.agent, text, found.request) if found else None

@@ -94,6 +94,8 @@ def trim_request(text: str) -> str:
 
 
 def _without_ending(text: str) -> str:
+    if _SAID["ends_in_folder"].fullmatch(text):
+        return text
     text = text.rstrip(_PUNCTUATION)
     for ending in _ENDINGS:
         # Only after a space or a comma: "thanks" alone is a message.
@@ -104,6 +106,11 @@ def _without_ending(text: str) -> str:
 
 def without_gaps(text: str) -> str:
     return _GAP.sub(" ", text)
+
+
+def as_one_request(text: str) -> str:
+    """A message without long gaps, and without an end that asks for what its beginning shows anyway."""
+    return _SAID["shows_anyway"].sub(r"\g<shows>", without_gaps(text))
 
 
 def with_plain_apostrophe(text: str) -> str:
