@@ -132,17 +132,11 @@ class App:
         return self.runner.run_turn(session_id, text, can_ask=can_ask, mine=mine, agent=agent)
 
     async def ask(
-        self,
-        text: str,
-        session_id: str | None = None,
-        *,
-        can_ask: bool = False,
-        mine: bool = True,
-        agent: str = "",
+        self, text: str, session_id: str | None = None, *, can_ask: bool = False, mine: bool = True
     ) -> Answer:
         """One message, one answer; without a session id it begins a new session."""
         name = new_session_id(self.journal) if session_id is None else session_id
-        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine, agent=agent))
+        return await read_answer(self.run_turn(name, text, can_ask=can_ask, mine=mine))
 
     def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that waited for a decision, or was cut off by a crash."""
@@ -190,6 +184,10 @@ class App:
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session; False when none is running."""
         return self.runner.running.cancel_turn(session_id)
+
+    async def steer_turn(self, turn_id: str, text: str, *, mine: bool = True) -> bool:
+        """Add words to a turn, which its root agent reads at its next step; False: it does not run here."""
+        return await self.runner.running.steer(turn_id, text, mine=mine)
 
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation of the running turn; the orchestrator goes on without it."""

@@ -299,3 +299,23 @@ async def test_a_waiting_message_whose_specialist_is_gone_fails_honestly(tmp_pat
 
     assert isinstance(end := seen[-1].event, TurnFailed)
     assert "there is no specialist 'gardener'" in end.text
+
+
+async def test_added_words_are_read_by_the_next_process(tmp_path: Path) -> None:
+    model = HangingModel()
+    async with opened(tmp_path, model=model) as host:
+        message = host.turns.accept("s1", "list the books")
+        await model.asked.wait()
+        assert await host.turns.steer(message.turn_id, "only the German ones", "k")
+        assert await host.turns.steer(message.turn_id, "only the German ones", "k")
+
+    again = sestet.ScriptedModel(["Two."])
+    async with opened(tmp_path, model=again) as host:
+        host.turns.start()
+        seen = await follow(host, "s1")
+        # The same words sent again after the end are still known.
+        assert await host.turns.steer(message.turn_id, "only the German ones", "k")
+        assert not await host.turns.steer(message.turn_id, "only the German ones", "other")
+
+    assert kinds(seen).count("turn_steered") == 1
+    assert "only the German ones" in again.requests[0].messages[-1].text

@@ -24,6 +24,7 @@ from sestet.core.event import (
     TurnPaused,
     TurnResumed,
     TurnStarted,
+    TurnSteered,
 )
 from sestet.core.message import ToolCall
 
@@ -45,6 +46,8 @@ def _what(event: Event) -> str:
     match event:
         case TurnStarted():
             return f"says {event.text}"
+        case TurnSteered():
+            return f"adds {event.text}"
         case MemoryRecalled():
             return f"recalls {', '.join(event.ids)}"
         case ModelCalled():

@@ -51,7 +51,7 @@ def test_every_reference_leads_to_a_part_of_the_document() -> None:
 
 def test_only_the_owner_may_change_anything() -> None:
     chatting = {
-        *("/api/sessions", "/api/sessions/{session}/messages"),
+        *("/api/sessions", "/api/sessions/{session}/messages", "/api/turns/{turn}/steer"),
         *("/v1/chat/completions", "/v1/responses", "/agui"),
     }
     for each in ENDPOINTS:

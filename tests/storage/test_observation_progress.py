@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sestet.core.event import Stamp, TurnSteered
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.observation_progress import ObservationProgress
@@ -31,6 +32,20 @@ def test_a_long_text_with_a_zero_character_counts_whole(database: Database) -> N
     say(database, "\0" + "a" * 50)
 
     assert ObservationProgress(database, Journal(database)).may_have(["s1"], 50) == ["s1"]
+
+
+def test_words_added_to_a_turn_are_observed_with_its_message(database: Database) -> None:
+    say(database, "List the books.", "Two books.")
+    journal = Journal(database)
+    (turn_id,) = database.execute("SELECT id FROM turns").only()
+    stamp = Stamp("s1", turn_id, journal.last_seq(turn_id) + 1, "user", "", 0.0)
+    journal.append(TurnSteered(stamp, "Only the German ones.", mine=False))
+
+    found = ObservationProgress(database, journal).unobserved("s1", 1)
+    assert found is not None
+    (turn,) = found.turns
+    assert turn.words == "List the books.\n\nOnly the German ones."
+    assert (turn.mine, turn.label.untrusted) == (False, True)
 
 
 def test_a_session_with_a_row_that_is_no_json_may_have_enough(database: Database) -> None:

@@ -79,6 +79,17 @@ class TurnStarted(_Stamped):
     agent: str = ""
 
 
+class TurnSteered(_Stamped):
+    """The person added words while the turn ran; the root agent reads them at its next step."""
+
+    kind: ClassVar[Literal["turn_steered"]] = "turn_steered"
+    text: str
+    #: False: the person did not write the text.
+    mine: bool = True
+    #: The client's own name for the words: sent again, they are the same words.
+    key: str = ""
+
+
 class MemoryRecalled(_Stamped):
     """Stored memories match the message: the root agent reads this text beside it."""
 
@@ -111,6 +122,8 @@ class ModelCalled(_Stamped):
     estimated_tokens: int = 0
     #: The call cost nothing, as on this machine. Else a price of 0 is an unknown price.
     free: bool = False
+    #: How many texts that the person added (``TurnSteered``) the model has read in this turn.
+    steered: int = 0
 
 
 class PriceUnknown(_Stamped):
@@ -304,6 +317,7 @@ class TurnResumed(_Stamped):
 
 Event: TypeAlias = (
     TurnStarted
+    | TurnSteered
     | MemoryRecalled
     | RequestRouted
     | TextStreamed

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from sestet.app import App
 from sestet.core.errors import BusyError, PersonError, StorageError
-from sestet.core.event import Event, TurnStarted
+from sestet.core.event import Event, TurnStarted, TurnSteered
 from sestet.detached.feeds import Feeds
 from sestet.runtime.delegation import require_agent
 from sestet.runtime.runner import Runner
@@ -146,6 +146,14 @@ class DetachedTurns:
     def message(self, turn_id: str) -> AcceptedMessage | None:
         """The message of a turn that this or an earlier process has accepted."""
         return self._messages.get(turn_id)
+
+    async def steer(self, turn_id: str, text: str, key: str = "", *, mine: bool = True) -> bool:
+        """Add words to a turn that runs here; False if it does not. The same key again adds nothing."""
+        if key and any(
+            isinstance(event, TurnSteered) and event.key == key for event in self._journal.events_of(turn_id)
+        ):
+            return True
+        return await self._runner.running.steer(turn_id, text, key, mine=mine)
 
     async def cancel(self, turn_id: str) -> Cancelled:
         """End a turn: one that waits in the queue, one that runs here, or one that waits for a decision."""

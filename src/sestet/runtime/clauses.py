@@ -172,3 +172,9 @@ def _told_and_asked(sentence: str, lowered: str, start: int, end: int) -> Iterat
     yield Clause(sentence[start : question.start()], start == 0)
     yield Clause(sentence[question.start() : middle], begins_sentence=True, asks=True)
     yield Clause(sentence[middle:end], begins_sentence=True)
+
+
+def says_no(text: str) -> bool:
+    """Whether a text says no to something, or takes something back."""
+    text = _EXEMPT.sub(" ", text.lower())
+    return _NEGATION.search(text) is not None or _TAKEN_BACK.match(text) is not None

@@ -13,6 +13,7 @@ from sestet.core.event import (
     TurnFailed,
     TurnFinished,
     TurnStarted,
+    TurnSteered,
 )
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import AssistantMessage, Found, Message, ToolCall, ToolMessage, UserMessage
@@ -23,7 +24,15 @@ from sestet.runtime.turn import Turn
 from sestet.storage.database import damaged
 from sestet.storage.journal import Journal
 
-_SHOWN = (TurnStarted, DelegationStarted, DelegationFinished, TurnFinished, TurnFailed, TurnCancelled)
+_SHOWN = (
+    TurnStarted,
+    TurnSteered,
+    DelegationStarted,
+    DelegationFinished,
+    TurnFinished,
+    TurnFailed,
+    TurnCancelled,
+)
 _ENDS = (TurnFinished, TurnFailed, TurnCancelled)
 _KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
@@ -154,6 +163,15 @@ def past_turn(events: list[Event]) -> PastTurn:
         if isinstance(event, TurnStarted):
             messages.append(UserMessage(event.text, event.said_at))
             user_words, label = (event.text, label) if event.mine else ("", label | PIPED)
+        elif isinstance(event, TurnSteered):
+            # One message of the person begins each turn: the context is cut there.
+            asked = next((message for message in messages if isinstance(message, UserMessage)), None)
+            if asked is None:
+                raise damaged(f"the turn {event.stamp.turn_id} has words without a message before them")
+            added = f"{asked.text}\n\n{say('steered', text=event.text)}"
+            messages[messages.index(asked)] = asked._replace(text=added)
+            user_words = f"{user_words}\n\n{event.text}".strip() if event.mine else ""
+            label = label if event.mine else label | PIPED
         elif isinstance(event, DelegationStarted):
             requests[event.delegation_id] = event
         elif isinstance(event, DelegationFinished) and event.outcome != "paused":

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.words import COMMON_WORDS
-from sestet.runtime.clauses import Clause, positive_clauses, whole_sentences
+from sestet.runtime.clauses import Clause, positive_clauses, says_no, whole_sentences
 from sestet.runtime.shapes import (
     ACCOUNT,
     PHONE,
@@ -126,8 +126,15 @@ class _Word(NamedTuple):
     spoken_of: bool = False
 
 
-def words_that_count(message: str, previous: str) -> str:
-    """The person's words of this turn; the message before counts too if this one points back at it."""
+def words_that_count(message: str, previous: str, added: Sequence[str] = ()) -> str:
+    """The person's words of this turn; the message before counts too if this one points back at it.
+
+    ``added``: what the person added while the turn ran. Once they say no to something, the words before that
+    name nothing any more.
+    """
+    for text in added:
+        message, previous = ("", "") if says_no(text) else (message, previous)
+        message = f"{message}\n\n{text}".strip()
     if not previous:
         return message
     text = normalised(message[:_MOST_READ])[:_MOST_READ].lower()

@@ -27,6 +27,7 @@ from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
 from sestet.runtime.scan import clean_reply, clean_request
+from sestet.runtime.steering import has_unread_words, read_words
 from sestet.runtime.turn import AgentRun, is_stopped_by
 
 _log = logging.getLogger("sestet.runtime")
@@ -37,7 +38,10 @@ _MOST_USED = 2**53
 async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
     """Ask the model of one agent. A rejection is never streamed to the person."""
     turn = run.turn
-    if (recorded := turn.replay.next_reply(run.delegation_id)) is not None:
+    recorded = turn.replay.next_reply(run.delegation_id)
+    if has_unread_words(run):
+        read_words(run, recorded.steered if recorded else len(turn.steered))
+    if recorded is not None:
         run.calls += len(recorded.calls)
         run.left_out = recorded.calls_left_out
         run.usage += recorded.usage
@@ -54,7 +58,7 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     milliseconds = (time.monotonic() - started) * 1000
     estimated = _estimate(run, reply)
     facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out, estimated)
-    turn.record(ModelCalled(run.stamp(), *facts, reply.free))
+    turn.record(ModelCalled(run.stamp(), *facts, reply.free, run.steered))
     _tell_unknown_price(run, reply)
     run.usage += reply.usage
     turn.usage += reply.usage

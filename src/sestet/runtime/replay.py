@@ -23,6 +23,7 @@ from sestet.core.event import (
     ToolFinished,
     TurnResumed,
     TurnStarted,
+    TurnSteered,
 )
 from sestet.core.label import CLEAN
 from sestet.core.model import Usage
@@ -40,6 +41,8 @@ class Replay:
         self.agent = ""
         #: The label that the turn started with.
         self.label = CLEAN
+        #: What the person added while the turn ran.
+        self.steered: list[TurnSteered] = []
         self.recalled: MemoryRecalled | None = None
         self.routed: RequestRouted | None = None
         self.last_seq = 0
@@ -111,6 +114,8 @@ def replay(events: Iterable[Event]) -> Replay:
             case TurnStarted():
                 found.text, found.mine, found.label = event.text, event.mine, event.label
                 found.said_at, found.agent = event.said_at, event.agent
+            case TurnSteered():
+                found.steered.append(event)
             case MemoryRecalled():
                 found.recalled = event
             case RequestRouted():

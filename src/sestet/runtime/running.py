@@ -5,6 +5,7 @@ import time
 from typing import NamedTuple
 
 from sestet.core.errors import StorageError
+from sestet.runtime.steering import steer
 from sestet.runtime.turn import Turn
 
 #: Seconds between two looks at turns that are about to be cut off.
@@ -37,6 +38,14 @@ class RunningTurns:
         """Stop the running turn of a session, with all of its delegations."""
         running = self._by_session.get(session_id)
         return running is not None and running.task.cancel()
+
+    async def steer(self, turn_id: str, text: str, key: str = "", *, mine: bool = True) -> bool:
+        """Add words to a running turn; False if it does not run here."""
+        turns = (running.turn for running in self._by_session.values())
+        turn = next((turn for turn in turns if turn.id == turn_id), None)
+        if turn is not None:
+            await steer(turn, text, key, mine=mine)
+        return turn is not None
 
     def cancel_delegation(self, session_id: str, delegation_id: str) -> bool:
         """Stop one delegation; its result is ``cancelled``, and the turn goes on."""

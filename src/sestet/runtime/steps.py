@@ -32,6 +32,7 @@ from sestet.runtime.doubt import give_up
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say, without_instructions
 from sestet.runtime.reply_text import announces_transfer, rejection
+from sestet.runtime.steering import has_unread_words
 from sestet.runtime.tool_call import ToolCalls, call_key
 from sestet.runtime.turn import AgentRun, Outcome, Turn
 
@@ -112,6 +113,9 @@ class Steps:
         announced = names and announces_transfer(text, names) and end_of_delegating(run) is None
         if announced and self._nudge(run, "announced"):
             return None
+        if has_unread_words(run):
+            # The person added them while this text was written.
+            return None
         return Outcome("ok", name, text)
 
     def _nudge(self, run: AgentRun, reason: Literal["silence", "announced"]) -> bool:
@@ -178,7 +182,8 @@ class Steps:
         if any(outcome.kind == "paused" for outcome in outcomes):
             return Outcome("paused", run.agent.name)
         run.results += outcomes
-        if len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok":
+        is_answer = len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok"
+        if is_answer and not has_unread_words(run):
             return outcomes[0]
         for transfer, outcome in zip(transfers, outcomes, strict=True):
             text = result_for_orchestrator(outcome, transfer.agent.name)

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeVar
 from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, LimitError, PersonError, StorageError
-from sestet.core.event import PIECES, Event, OutcomeKind, Stamp, ToolCalled
+from sestet.core.event import PIECES, Event, OutcomeKind, Stamp, ToolCalled, TurnSteered
 from sestet.core.label import CLEAN, Label
 from sestet.core.message import Found, Message
 from sestet.core.model import Usage
@@ -136,6 +136,8 @@ class Turn:
         self.estimated_tokens = self.replay.estimated_tokens
         #: Models whose price is unknown, and the person knows that.
         self.unpriced = set(self.replay.unpriced)
+        #: What the person added while the turn ran.
+        self.steered = list(self.replay.steered)
         #: Agents that rejected a request; this turn asks them no more.
         self.struck_off: set[str] = set()
         self.tool_calls: dict[str, int] = defaultdict(int)
@@ -170,18 +172,25 @@ class Turn:
 
     @property
     def own_text(self) -> str:
-        """The message, if the person wrote it."""
-        return self.text if self.mine else ""
+        """The message and the words added to it, as far as the person wrote them."""
+        own = self.text if self.mine else ""
+        if not self.steered:
+            return own
+        return "\n\n".join(filter(None, (own, *(event.text for event in self.steered if event.mine))))
 
     @property
     def user_words(self) -> str:
         """The person's words that can name a target of a call."""
-        # Text that the person did not write must not use their earlier words either.
-        if not self.mine or not self.previous_text:
+        if not self.previous_text and not self.steered:
             return self.own_text
         from sestet.runtime.mentions import words_that_count
 
-        return words_that_count(self.text, self.previous_text)
+        # Text that the person did not write must not use their earlier words either.
+        is_whole = self.mine and all(event.mine for event in self.steered)
+        previous = self.previous_text if is_whole else ""
+        return words_that_count(
+            self.text if self.mine else "", previous, [e.text for e in self.steered if e.mine]
+        )
 
     def stamp(self, author: str, delegation_id: str = "") -> Stamp:
         self._seq += 1
@@ -224,6 +233,12 @@ class Turn:
         self.unread.append(event)
         self._wake()
         return event
+
+    def add_words(self, event: TurnSteered) -> bool:
+        """Write words of the person; they count from then on."""
+        self._journal.append(event)
+        self.steered.append(event)
+        return True
 
     async def safe_point(self) -> None:
         """Before an effect and before a model call. A turn that is held waits here until it is cut off."""
@@ -365,6 +380,8 @@ class AgentRun:
         self.calls = 0
         #: How many calls of the last reply were left out, because they exceed the limit of the turn.
         self.left_out = 0
+        #: How many of the texts that the person added the agent has read.
+        self.steered = 0
         #: Replies that asked for tools when the turn allowed no more calls.
         self.overdrawn = 0
 

@@ -28,6 +28,7 @@ from sestet.core.event import (
     TurnFailed,
     TurnFinished,
     TurnPaused,
+    TurnSteered,
 )
 from sestet.core.message import ToolCall
 from sestet.core.model import Usage
@@ -47,6 +48,7 @@ _CUSTOM = (
     OutputStreamed,
     PriceUnknown,
     RequestRouted,
+    TurnSteered,
 )
 _RESPONSE_SCHEMA = {
     "type": "object",

@@ -7,6 +7,7 @@ from sestet.core.event import END_OF_TURN
 from sestet.core.record import Meta, Record, as_builtins
 from sestet.data import Data
 from sestet.detached.turns import TurnState
+from sestet.runtime.steering import NotSteerableError
 from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, PageQuery, Words
 from sestet.server.errors import ApiError, not_found
 from sestet.server.event_stream import EventStream
@@ -14,6 +15,17 @@ from sestet.services.approvals import Decision, Question, Scope, describe_questi
 from sestet.services.sessions import SessionRow, new_session_id, rename_session, require_session_name
 from sestet.services.turn_summary import describe_exchange
 from sestet.storage.session_log import START, Place, read_place
+
+_SEND_LATER = "send it as a message of the session, which is answered after this turn"
+#: Why words cannot be added to a turn in a state, and the way out.
+_NOT_STEERABLE: dict[TurnState, tuple[str, str]] = {
+    "queued": ("the turn has not begun", "cancel it, and send the whole message again"),
+    "running": ("another process runs this turn", _SEND_LATER),
+    "paused": ("the turn waits for a decision", "decide with POST /api/approvals/{approval}, then add it"),
+    "finished": ("the turn has already finished", _SEND_LATER),
+    "failed": ("the turn has already failed", _SEND_LATER),
+    "cancelled": ("the turn was cancelled", _SEND_LATER),
+}
 
 
 class SessionFacts(Record):
@@ -62,6 +74,14 @@ class NewMessage(Body):
     can_ask: bool = True
     #: The specialist that answers; empty: the orchestrator chooses.
     agent: str = ""
+
+
+class AddedWords(Body):
+    text: Annotated[str, Meta(min_length=1, pattern=r"\S")]
+    #: The client's own name for the words: sent again, they are the same words.
+    key: Annotated[str, Meta(max_length=200)] = ""
+    #: False: the person did not write the text; it is untrusted, and chooses no receiver.
+    mine: bool = True
 
 
 class AcceptedFacts(Record):
@@ -189,6 +209,18 @@ async def cancel_turn(call: Call[None, NoQuery]) -> TurnFacts:
     _state(call, turn_id)
     if await call.host.turns.cancel(turn_id) == "elsewhere":
         raise ApiError("conflict", "another process runs this turn", "stop it there, with Ctrl-C")
+    return turn_facts(call, turn_id)
+
+
+async def steer_turn(call: Call[AddedWords, NoQuery]) -> TurnFacts:
+    host, body, turn_id = call.host, call.body, call.path("turn")
+    state = _state(call, turn_id)
+    try:
+        steered = await host.turns.steer(turn_id, body.text, body.key, mine=body.mine)
+    except NotSteerableError as error:
+        raise ApiError("conflict", str(error), _SEND_LATER) from None
+    if not steered:
+        raise ApiError("conflict", *_NOT_STEERABLE[state])
     return turn_facts(call, turn_id)
 
 
@@ -322,6 +354,15 @@ ENDPOINTS = (
         stream=True,
     ),
     Endpoint("POST", "/api/turns/{turn}/cancel", cancel_turn, "Stop a turn.", ("chat",), answer=TurnFacts),
+    Endpoint(
+        "POST",
+        "/api/turns/{turn}/steer",
+        steer_turn,
+        "Add words to a running turn.",
+        ("chat",),
+        body=AddedWords,
+        answer=TurnFacts,
+    ),
     Endpoint(
         "POST",
         "/api/turns/{turn}/delegations/{delegation}/cancel",

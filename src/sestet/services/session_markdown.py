@@ -13,6 +13,7 @@ from sestet.core.event import (
     ToolFinished,
     TurnFinished,
     TurnStarted,
+    TurnSteered,
 )
 from sestet.core.model import Usage
 from sestet.core.words import money, written_time
@@ -86,6 +87,9 @@ def _work(events: Sequence[Event]) -> Iterator[str]:
                 yield f"- {in_doubt_text(event)}"
             case ToolFinished():
                 yield f"  - `{_code(call_text(event.call))}`{_outcome(event)}"
+            case TurnSteered():
+                who = "you" if event.mine else "a program"
+                yield f"- {who} added: {one_line(event.text, _REQUEST_WIDTH)}"
             case ApprovalDecided():
                 yield f"  - you {'approved' if event.decision == 'approve' else 'denied'} it"
             case _:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
-from sestet.core.event import Event, TurnFinished, TurnStarted
+from sestet.core.event import Event, TurnFinished, TurnStarted, TurnSteered
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.model import Usage
 from sestet.core.record import Record
@@ -15,7 +15,7 @@ from sestet.storage.journal import Journal
 
 Stage: TypeAlias = Literal["observe", "reflect"]
 
-_KINDS = (TurnStarted.kind, TurnFinished.kind)
+_KINDS = (TurnStarted.kind, TurnSteered.kind, TurnFinished.kind)
 _OPEN = ("running", "paused")
 _CHUNK = 50
 
@@ -221,6 +221,11 @@ def _turns(events: Iterable[Event], numbers: Mapping[str, int]) -> list[EndedTur
         if isinstance(event, TurnStarted) and turn_id in numbers:
             label = CLEAN if event.mine else PIPED
             turns[turn_id] = EndedTurn(turn_id, numbers[turn_id], event.text, "", label, event.mine)
+        elif isinstance(event, TurnSteered) and turn_id in numbers:
+            turn = turns[turn_id]
+            label = turn.label if event.mine else turn.label | PIPED
+            words, mine = f"{turn.words}\n\n{event.text}", turn.mine and event.mine
+            turns[turn_id] = turn._replace(words=words, label=label, mine=mine)
         elif isinstance(event, TurnFinished) and turn_id in numbers:
             label = turns[turn_id].label | event.label
             turns[turn_id] = turns[turn_id]._replace(reply=event.text, label=label)

@@ -27,6 +27,7 @@ from sestet.core.event import (
     TurnPaused,
     TurnResumed,
     TurnStarted,
+    TurnSteered,
 )
 from sestet.core.words import duration
 from sestet.runtime.reply_text import rejection
@@ -100,6 +101,10 @@ def progress_line(event: Event, asked: str = "") -> Line | None:
             may_show = event.calls and rejection(event.text) is None
             said = one_line(event.text, _TEXT_WIDTH) if may_show else ""
             return Line(f"{event.author}: {said}") if said else None
+        case TurnSteered():
+            return Line(
+                f"you added{_after_colon(event.text)}" if event.mine else f"added{_after_colon(event.text)}"
+            )
         case MemoryRecalled():
             return Line(f"recalled {', '.join(event.ids)}")
         case RequestRouted():
