@@ -58,6 +58,14 @@ export interface TurnStarted extends Stamp {
   label: Label;
   mine: boolean;
   said_at: string;
+  agent: string;
+}
+
+export interface TurnSteered extends Stamp {
+  kind: "turn_steered";
+  text: string;
+  mine: boolean;
+  key: string;
 }
 
 export interface MemoryRecalled extends Stamp {
@@ -88,6 +96,7 @@ export interface ModelCalled extends Stamp {
   calls_left_out: number;
   estimated_tokens: number;
   free: boolean;
+  steered: number;
 }
 
 export interface PriceUnknown extends Stamp {
@@ -221,6 +230,7 @@ export interface TurnResumed extends Stamp {
 
 export type Event =
   TurnStarted |
+  TurnSteered |
   MemoryRecalled |
   RequestRouted |
   TextStreamed |
