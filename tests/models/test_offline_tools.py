@@ -190,6 +190,11 @@ async def lamp_dim(level: Annotated[float, "The level, from 0 to 1"]) -> str:
     [
         ("dim the lamp to 0.5", 0.5),
         ("dim the lamp to 1", 1.0),
+        ("dim the lamp to .75", 0.75),
+        ("dim the lamp to -.5", -0.5),
+        ("dim the lamp to 1,5", 1.5),
+        ("dim the lamp to half", 0.5),
+        ("dim the lamp to two", 2.0),
         ("please dim the lamp a bit, to a level of 0.25", 0.25),
     ],
 )

@@ -16,8 +16,12 @@ NUMBER_WORDS = {
         1,
     )
 }
-#: A number with or without a fraction: 2.5, -3, "two".
-DECIMAL = rf"(?:-?\d{{1,9}}(?:[.,]\d{{1,9}})?|{'|'.join(NUMBER_WORDS)})"
+#: A number with or without a fraction: 2.5, -3, .75, "two", "half".
+FRACTION_WORDS = {"half": 0.5, "a half": 0.5, "one half": 0.5, "a quarter": 0.25, "a third": 1 / 3}
+DECIMAL = (
+    r"(?:-?\d{1,9}(?:[.,]\d{1,9})?|-?[.,]\d{1,9}"
+    rf"|{'|'.join(sorted((*FRACTION_WORDS, *NUMBER_WORDS), key=len, reverse=True))})"
+)
 NUMBER = rf"(?:\d{{1,9}}|{'|'.join(NUMBER_WORDS)})"
 #: The types of numbers in a schema.
 NUMERIC = ("integer", "number")
@@ -67,10 +71,9 @@ class Parameter(NamedTuple):
         """The words of the request as a value of the right type."""
         text = unquoted(text)
         if self.type == "number":
-            number = text.replace(",", ".")
-            return NUMBER_WORDS.get(text.casefold()) or (
-                float(number) if re.fullmatch(DECIMAL, number) else text
-            )
+            words = {**NUMBER_WORDS, **FRACTION_WORDS}
+            number = str(words.get(text.casefold(), text)).replace(",", ".")
+            return float(number) if re.fullmatch(r"-?\d*\.?\d+", number) else text
         if self.type == "integer":
             return NUMBER_WORDS.get(text.casefold()) or (int(text) if text.isdecimal() else text)
         if self.type == "array":
