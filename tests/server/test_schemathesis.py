@@ -20,7 +20,7 @@ from tests.server.served import SETTINGS, Served
 pytestmark = pytest.mark.slow
 
 #: Streams have no end; the set-up and the doctor look at the machine, and have tests of their own.
-_LEFT_OUT = r"/events$|^/api/(setup|doctor)"
+_LEFT_OUT = r"/events$|^/api/(stream|setup|doctor)"
 #: A valid request may ask for something that is not possible, such as a fact with an unknown link.
 _CONFIG = """
 [checks]

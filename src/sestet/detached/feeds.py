@@ -13,6 +13,7 @@ from itertools import islice
 
 from sestet.core.errors import StorageError
 from sestet.core.event import Event
+from sestet.detached.news import News
 from sestet.storage.session_log import Place, Placed, SessionLog
 
 #: Events of a session that are held in memory.
@@ -98,9 +99,10 @@ class Feed:
 
 
 class Feeds:
-    """The feeds of the sessions that somebody reads."""
+    """The feeds of the sessions that somebody reads, and the news of all sessions."""
 
     def __init__(self, log: SessionLog) -> None:
+        self.news = News(log)
         self._log = log
         self._feeds: dict[str, Feed] = {}
         self._version = log.version()
@@ -113,14 +115,22 @@ class Feeds:
         if feed is None:
             feed = self._feeds[session_id] = Feed(self._log, session_id)
         feed.readers += 1
-        if self._looking is None:
-            self._looking = asyncio.create_task(self._look_abroad())
+        self._keep_looking()
         try:
             yield feed
         finally:
             feed.readers -= 1
             if not feed.readers and self._feeds.get(session_id) is feed:
                 del self._feeds[session_id]
+
+    def everything(self, quiet: float | None = None) -> AsyncGenerator[list[bytes]]:
+        """The news of all sessions from now on; ``quiet`` as in ``Feed.follow``."""
+        self._keep_looking()
+        return self.news.follow(quiet)
+
+    def _keep_looking(self) -> None:
+        if self._looking is None:
+            self._looking = asyncio.create_task(self._look_abroad())
 
     def last(self, session_id: str) -> Place:
         """The place of the latest event of a session."""
@@ -130,18 +140,32 @@ class Feeds:
     def add(self, turn: int, event: Event) -> None:
         """Hand a written event of this process to the readers of its session. ``turn``: its number."""
         feed = self._feeds.get(event.stamp.session_id)
+        if feed is None and not self.news.readers:
+            return
+        placed = Placed(Place(turn, event.seq), event)
+        self.news.add(placed)
         if feed is not None:
-            feed.add((Placed(Place(turn, event.seq), event),))
+            feed.add((placed,))
 
-    def end(self, session_id: str) -> None:
+    def changed(self, session_id: str) -> None:
+        """Tell the readers what was written to a session outside of a running turn of this process."""
+        if feed := self._feeds.get(session_id):
+            feed.look()
+        self.news.changed(session_id)
+
+    def deleted(self, session_id: str) -> None:
         """Let the readers of a deleted session go."""
+        self._end(session_id)
+        self.news.deleted(session_id)
+
+    def _end(self, session_id: str) -> None:
         if feed := self._feeds.pop(session_id, None):
             feed.end()
 
     async def _look_abroad(self) -> None:
         while True:
             await asyncio.sleep(_LOOK_ABROAD)
-            if not self._feeds:
+            if not self._feeds and not self.news.readers:
                 continue
             try:
                 version = self._log.version()
@@ -149,6 +173,7 @@ class Feeds:
                     self._version = version
                     for feed in list(self._feeds.values()):
                         feed.look()
+                    await self.news.look()
             except StorageError:
                 # The database is locked or damaged: the turns report that.
                 self._version = -1
@@ -156,7 +181,8 @@ class Feeds:
     async def close(self) -> None:
         """Let every reader go."""
         for session_id in list(self._feeds):
-            self.end(session_id)
+            self._end(session_id)
+        self.news.end()
         if self._looking is not None:
             self._looking.cancel()
             await asyncio.wait((self._looking,))

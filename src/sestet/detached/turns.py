@@ -102,6 +102,7 @@ class DetachedTurns:
         )
         if message.turn_id == turn_id:
             self._begin(message)
+            self.feeds.news.changed(session_id)
         return message
 
     @property
@@ -160,6 +161,8 @@ class DetachedTurns:
         if self._messages.cancel(turn_id):
             if turn_id in self._tasks:
                 self._tasks[turn_id][1].cancel()
+            if message := self._messages.get(turn_id):
+                self.feeds.changed(message.session_id)
             return "cancelled"
         row = self._journal.turn(turn_id)
         if row is None or row.state not in ("running", "paused"):
@@ -167,9 +170,14 @@ class DetachedTurns:
         if self._runner.running.turn_of(row.session_id) == turn_id:
             return "cancelled" if self._runner.running.cancel_turn(row.session_id) else "ended"
         if row.state == "paused":
-            await self._runner.abandon_turn(turn_id)
+            await self.abandon(row.session_id, turn_id)
             return "cancelled"
         return "elsewhere"
+
+    async def abandon(self, session_id: str, turn_id: str) -> None:
+        """End a turn that waits or was cut off, and tell the readers of its session."""
+        await self._runner.abandon_turn(turn_id)
+        self.feeds.changed(session_id)
 
     async def stop(self, seconds: float) -> None:
         """Accept no more, let calls that have begun end, at most so long, and cut the turns off.

@@ -27,6 +27,7 @@ from sestet.server import (
     openapi,
     sessions,
     settings,
+    stream,
 )
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import Entry, EntryCodes, cookie_name
@@ -34,7 +35,19 @@ from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
-_FAMILIES = (conversations, journal, sessions, agents, memory, knowledge, documents, graph, costs, settings)
+_FAMILIES = (
+    conversations,
+    journal,
+    stream,
+    sessions,
+    agents,
+    memory,
+    knowledge,
+    documents,
+    graph,
+    costs,
+    settings,
+)
 _OWN = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
 #: The endpoints of our own API, which the OpenAPI document describes.
 API: tuple[Endpoint, ...] = (*_OWN, openapi.endpoint_of(_OWN))

@@ -159,6 +159,7 @@ def _accept(call: Call[NewMessage, NoQuery], session_id: str) -> AcceptedFacts:
 async def rename(call: Call[Title, NoQuery]) -> SessionFacts:
     row = require_session(call)
     rename_session(call.host.app.journal, row.id, call.body.title)
+    call.host.turns.feeds.changed(row.id)
     return _session(require_session(call))
 
 

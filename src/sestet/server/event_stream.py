@@ -1,7 +1,7 @@
 """The events of a session as server-sent events, from any place on."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import ExitStack, aclosing
 
 from starlette.responses import Response
@@ -14,6 +14,7 @@ from sestet.storage.session_log import Place, Placed
 
 #: Seconds without an event before a comment shows that the stream is alive, and the token is checked again.
 QUIET_SECONDS = 5.0
+QUIET = b": quiet\n\n"
 HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-store",
@@ -22,29 +23,16 @@ HEADERS = {
 }
 
 
-class EventStream(Response):
-    """An answer that ends when its client leaves, its token is revoked, or ``is_last`` says so."""
+class ServerSentEvents(Response):
+    """An answer that goes on until ``content`` ends, or its client leaves."""
 
-    def __init__(
-        self,
-        feeds: Feeds,
-        session_id: str,
-        after: Place,
-        *,
-        may_go_on: Callable[[], bool],
-        is_last: Callable[[Event], bool] = lambda event: False,
-        wanted: Callable[[Event], bool] = lambda event: True,
-        open_things: ExitStack | None = None,
-    ) -> None:
-        """``may_go_on`` is asked again and again; ``open_things`` is closed at the end."""
+    def __init__(self, open_things: ExitStack | None = None) -> None:
+        """``open_things`` is closed at the end."""
         super().__init__(headers=HEADERS)
-        self._feeds = feeds
-        self._session_id = session_id
-        self._after = after
-        self._may_go_on = may_go_on
-        self._is_last = is_last
-        self._wanted = wanted
         self._open_things = open_things or ExitStack()
+
+    def content(self) -> AsyncGenerator[bytes]:
+        raise NotImplementedError
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._open_things:
@@ -68,17 +56,46 @@ class EventStream(Response):
                 await _end(send)
 
     async def _send(self, send: Send) -> None:
+        async with aclosing(self.content()) as parts:
+            async for part in parts:
+                await _write(send, part)
+        await _end(send)
+
+
+class EventStream(ServerSentEvents):
+    """The events of one session. It ends when its token is revoked, or ``is_last`` says so."""
+
+    def __init__(
+        self,
+        feeds: Feeds,
+        session_id: str,
+        after: Place,
+        *,
+        may_go_on: Callable[[], bool],
+        is_last: Callable[[Event], bool] = lambda event: False,
+        wanted: Callable[[Event], bool] = lambda event: True,
+        open_things: ExitStack | None = None,
+    ) -> None:
+        """``may_go_on`` is asked again and again; ``open_things`` is closed at the end."""
+        super().__init__(open_things)
+        self._feeds = feeds
+        self._session_id = session_id
+        self._after = after
+        self._may_go_on = may_go_on
+        self._is_last = is_last
+        self._wanted = wanted
+
+    async def content(self) -> AsyncGenerator[bytes]:
         # The first bytes go out at once, so that a client knows that it is connected.
-        await _write(send, b": connected\n\n")
+        yield b": connected\n\n"
         with self._feeds.reading(self._session_id) as feed:
             async with aclosing(feed.follow(self._after, QUIET_SECONDS)) as batches:
                 async for events in batches:
                     if not self._may_go_on():
                         break
-                    await _write(send, self._written(events) or b": quiet\n\n")
+                    yield self._written(events) or QUIET
                     if any(self._is_last(each.event) for each in events):
                         break
-        await _end(send)
 
     def _written(self, events: Sequence[Placed]) -> bytes:
         return b"".join(sse(each) for each in events if self._wanted(each.event))

@@ -1,6 +1,7 @@
 """What every surface of the server works with: the assistant, its detached turns, and its stored data."""
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ class Host:
     def __init__(self, app: App, turns: DetachedTurns, settings_file: Path | None) -> None:
         self.app = app
         self.turns = turns
+        self.started_at = time.time()
         self.tokens = Tokens(app.database)
         #: The file that was named; None: the usual ones.
         self.settings_file = settings_file

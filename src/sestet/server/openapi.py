@@ -136,7 +136,7 @@ def _operation(endpoint: Endpoint, schemas: _Schemas) -> Json:
         "parameters": [*_path_parameters(endpoint.path), *_query_parameters(endpoint.query, schemas)],
         "responses": {str(endpoint.status): _success(endpoint, schemas), **_errors(endpoint)},
     }
-    if endpoint.stream:
+    if endpoint.stream and endpoint.query is not NoQuery:
         description = "The id of the last event that was seen; the same as the parameter 'after'."
         operation["parameters"].append(
             {"name": "Last-Event-ID", "in": "header", "description": description, "schema": _PLACE}

@@ -136,7 +136,7 @@ async def delete_session(call: Call[None, DeletionQuery]) -> dict[str, object]:
     done = await host.read(
         lambda data: asyncio.run(data.session_deletion.delete(row, with_memories=with_memories))
     )
-    host.turns.feeds.end(row.id)
+    host.turns.feeds.deleted(row.id)
     wipe: Wipe = await host.read(lambda data: data.forgetting.wipe())
     return as_builtins(describe_deleted(done, preview, wipe))
 
@@ -148,7 +148,7 @@ async def abandon_turn(call: Call[None, NoQuery]) -> TurnFacts:
         raise ApiError("conflict", f"the turn '{turn_id[:80]}' is {facts.state}")
     if call.host.turns.has_work(facts.session):
         raise ApiError("conflict", "a turn is running in this session", "cancel it instead")
-    await call.host.app.abandon_turn(turn_id)
+    await call.host.turns.abandon(facts.session, turn_id)
     return turn_facts(call, turn_id)
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, Stamp
 from sestet.core.record import to_json
+from sestet.storage.apart import read_apart
 from sestet.storage.clipping import clipped_event
 from sestet.storage.database import Database, Rows
 from sestet.storage.event_json import decode, encode
@@ -82,6 +83,14 @@ class Placed:
         }
 
 
+class SessionMark(NamedTuple):
+    """What changes when anything is written to a session."""
+
+    title: str
+    #: The number of its latest turn, the state and the last event of this turn and of each open one.
+    turns: tuple[object, ...]
+
+
 class SessionLog:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -126,10 +135,34 @@ class SessionLog:
         ).fetchone()
         return Place(row[0], row[1] or 0) if row else START
 
+    async def marks(self) -> dict[str, SessionMark]:
+        """The marks of all sessions, read in a thread."""
+        return await read_apart(self._database, _marks)
+
     def version(self) -> int:
         """A number that changes when another process writes to the database."""
         (version,) = self._database.execute("PRAGMA data_version").only()
         return version
+
+
+def _marks(database: Database) -> dict[str, SessionMark]:
+    open_turns: dict[str, tuple[object, ...]] = {}
+    for session_id, *facts in database.execute(
+        """SELECT session_id, id, state, (SELECT max(seq) FROM events WHERE turn_id = turns.id)
+           FROM turns WHERE state IN ('running', 'paused') ORDER BY number"""
+    ):
+        open_turns[session_id] = (*open_turns.get(session_id, ()), *facts)
+    rows = database.execute(
+        """SELECT sessions.id,
+               coalesce((SELECT title FROM session_titles WHERE session_id = sessions.id), title),
+               number, state, (SELECT max(seq) FROM events WHERE turn_id = turns.id)
+           FROM sessions LEFT JOIN turns ON turns.session_id = sessions.id
+               AND number = (SELECT max(number) FROM turns WHERE session_id = sessions.id)"""
+    )
+    return {
+        session_id: SessionMark(title, (*latest, *open_turns.get(session_id, ())))
+        for session_id, title, *latest in rows
+    }
 
 
 def _placed(rows: Rows) -> Iterator[Placed]:
