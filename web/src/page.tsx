@@ -1,5 +1,58 @@
-import { Mark } from "./ui/mark";
+import { type ComponentType, lazy, Suspense, useEffect, useState } from "react";
+import { Chat } from "./features/chat";
+import { Keys } from "./shell/keys";
+import { SignIn } from "./shell/sign-in";
+import { Sidebar } from "./shell/sidebar";
+import "./shell/shell.css";
+import { WORDS } from "./shell/words";
+import { type ScreenProps, useRoute } from "./state/route";
+import { start, useStore } from "./state/store";
+import { Icon } from "./ui/icons";
+import { LiveRegions } from "./ui/live";
+
+/** The screens that are loaded on first use, by the first part of their address. */
+const SCREENS: Readonly<Record<string, ComponentType<ScreenProps>>> = {
+  agents: lazy(() => import("./features/agents")),
+  graph: lazy(() => import("./features/graph")),
+  inbox: lazy(() => import("./features/inbox")),
+  memory: lazy(() => import("./features/memory")),
+  search: lazy(() => import("./features/search")),
+  settings: lazy(() => import("./features/settings")),
+  t: lazy(() => import("./features/trace")),
+  traces: lazy(() => import("./features/traces")),
+};
 
 export function Page() {
-  return <Mark agent="orchestrator" />;
+  const route = useRoute();
+  const status = useStore((state) => state.status);
+  const waiting = useStore((state) => state.waiting.length);
+  const place = `${route.screen}/${route.rest[0] ?? ""}`;
+  const [isFolded, setFolded] = useState(() => innerWidth < 800);
+  useEffect(start, []);
+  useEffect(() => {
+    document.title = `${waiting ? `(${waiting}) ` : ""}${WORDS.name}`;
+  }, [waiting]);
+  useEffect(() => {
+    // On a phone the sidebar is a drawer: choosing something closes it.
+    if (innerWidth < 800) setFolded(true);
+  }, [place]);
+  if (status === "refused") return <SignIn />;
+  const Screen = SCREENS[route.screen];
+  const onMenu = () => setFolded(false);
+  return (
+    <div className={isFolded ? "shell shell-folded" : "shell"}>
+      <a className="shell-skip" href="#composer" onClick={(event) => {
+        event.preventDefault();
+        document.getElementById("composer")?.focus();
+      }}>{WORDS.skip}</a>
+      {status === "lost" && <p className="shell-status" role="status"><Icon name="warning" />{WORDS.lost}</p>}
+      {!isFolded && <div className="shell-side"><Sidebar route={route} onHide={() => setFolded(true)} /></div>}
+      <div className="shell-main">
+        {isFolded && <button type="button" className="button-icon shell-unfold" aria-label={WORDS.show} onClick={onMenu}><Icon name="fold" /></button>}
+        {Screen ? <Suspense fallback={null}><Screen route={route} onMenu={onMenu} /></Suspense> : <Chat route={route} onMenu={onMenu} />}
+      </div>
+      <Keys />
+      <LiveRegions />
+    </div>
+  );
 }

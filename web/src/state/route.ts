@@ -8,6 +8,13 @@ export interface Route {
   query: URLSearchParams;
 }
 
+/** What every screen but the conversation gets. */
+export interface ScreenProps {
+  route: Route;
+  /** Shows the sidebar, where it is a drawer. */
+  onMenu: () => void;
+}
+
 export function useRoute(): Route {
   const hash = useSyncExternalStore(subscribe, () => location.hash);
   return readRoute(hash);

@@ -1,0 +1,206 @@
+import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { go, type Route } from "../../state/route";
+import { turnsOf } from "../../state/reduce";
+import { openSession, useStore } from "../../state/store";
+import type { Turn } from "../../state/turn";
+import { isOver, spent, workLine } from "../../turn/view";
+import { Icon } from "../../ui/icons";
+import { alertPerson, announce } from "../../ui/live";
+import { Mark } from "../../ui/mark";
+import { money } from "../../ui/time";
+import { WORDS as TURN_WORDS } from "../../turn/words";
+import "./chat.css";
+import { Composer } from "./composer";
+import { Log } from "./log";
+import { pump, useOutbox } from "./outbox";
+import { Pending, Queue } from "./queue";
+import { Rail } from "./rail";
+import { SessionMenu } from "./session-menu";
+import { TurnView } from "./turn-view";
+import { useUploads } from "./uploads";
+import { Welcome } from "./welcome";
+import { WORDS } from "./words";
+
+/** At most so often a screen reader hears who works. */
+const TELL_EVERY = 5000;
+
+export function Chat({ route, onMenu }: { route: Route; onMenu: () => void }) {
+  const [fresh] = useState(newSessionName);
+  const session = route.screen === "s" && route.rest[0] ? route.rest[0] : fresh;
+  return <Conversation key={session} session={session} isNew={session === fresh} onMenu={onMenu} wanted={route.rest[1]} />;
+}
+
+interface ConversationProps {
+  session: string;
+  isNew: boolean;
+  onMenu: () => void;
+  /** A turn to show, by its id. */
+  wanted: string | undefined;
+}
+
+function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
+  const state = useStore((all) => all.sessions.get(session));
+  const row = useStore((all) => all.rows)?.find((each) => each.id === session);
+  const isComplete = useStore((all) => all.complete.has(session)) || isNew;
+  const isGone = useStore((all) => all.deleted.has(session));
+  const isAway = useStore((all) => all.status === "lost");
+  const turns = useMemo(() => turnsOf(state), [state]);
+  const items = useOutbox(session);
+  const uploads = useUploads();
+  const [picked, setPicked] = useState("");
+  const [railOpen, setRailOpen] = useState(() => innerWidth >= 1200);
+  const [given, setGiven] = useState<{ text: string; at: number }>();
+  const [sentAt, setSentAt] = useState(0);
+  const [trouble, setTrouble] = useState("");
+  const last = turns.at(-1);
+  const running = last && !isOver(last) ? last : undefined;
+
+  useEffect(() => {
+    openSession(session).catch((error: unknown) => {
+      // A session that does not exist yet begins with its first message.
+      if (!isNew) setTrouble(error instanceof Error ? error.message : String(error));
+    });
+  }, [session, isNew]);
+  useEffect(() => pump(session), [session, turns, items]);
+  useEffect(() => {
+    document.querySelector(`[data-turn="${CSS.escape(wanted ?? "-")}"]`)?.scrollIntoView({ block: "start" });
+  }, [wanted, turns.length]);
+  useAnnouncements(turns);
+
+  const askAgain = useCallback((text: string) => setGiven({ text, at: Date.now() }), []);
+  const draw = useCallback(
+    (turn: Turn) => {
+      const cutOff = isOver(turn) ? "" : isAway ? "server" : row?.cut_off && row.turn === turn.id ? "turn" : "";
+      const isSelected = turn.id === (picked || last?.id);
+      return <TurnView key={turn.id} turn={turn} isSelected={isSelected} cutOff={cutOff} onSelect={setPicked} onAskAgain={askAgain} />;
+    },
+    [isAway, row?.cut_off, row?.turn, picked, last?.id, askAgain],
+  );
+  const onSent = () => {
+    setPicked("");
+    setSentAt(Date.now());
+    if (isNew) go(`#/s/${encodeURIComponent(session)}`);
+  };
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    uploads.take([...event.dataTransfer.files]);
+  };
+  const shown = turns.find((turn) => turn.id === picked) ?? last;
+  const questions = turns.flatMap((turn) => (isOver(turn) ? [] : turn.questions.filter((each) => !each.decision)));
+  return (
+    <div className={railOpen ? "chat chat-with-rail" : "chat"} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+      <main className="chat-main" aria-label={WORDS.conversation}>
+        <header className="chat-bar">
+          <button type="button" className="button-icon chat-tap" aria-label="Menu" onClick={onMenu}><Icon name="menu" /></button>
+          <h1 className="cut" dir="auto">{row?.title || WORDS.untitled}</h1>
+          <span className="quiet num chat-id">{session}</span>
+          <span className="chat-sum num">
+            {turns.length > 0 && `${spent(turns) ? `${money(spent(turns))} · ` : ""}${WORDS.turns(row?.turns ?? turns.length)}`}
+          </span>
+          {row && <SessionMenu row={row} />}
+          {!railOpen && (
+            <button type="button" className="button-icon" aria-label={WORDS.showRail} onClick={() => setRailOpen(true)}><Icon name="foldRight" /></button>
+          )}
+        </header>
+        {isGone || trouble ? (
+          <p className="chat-gone">{isGone ? WORDS.gone : trouble}</p>
+        ) : turns.length === 0 && items.length === 0 && isNew ? (
+          <Welcome onPick={askAgain} />
+        ) : (
+          <Log session={session} turns={turns} isComplete={isComplete} draw={draw} sentAt={sentAt}>
+            <Pending items={items} />
+          </Log>
+        )}
+        <div className="chat-dock">
+          {questions.length > 0 && <QuestionBar number={questions.length} turn={questions[0]?.approval ?? ""} />}
+          {shown && !isOver(shown) && (
+            <button type="button" className="chat-ticker" onClick={() => setRailOpen(true)}>
+              <Mark agent={workLine(shown).who.split(",")[0] ?? ""} />
+              <span className="cut"><b>{workLine(shown).who}</b> {workLine(shown).what}</span>
+              <Icon name="up" />
+            </button>
+          )}
+          <Queue session={session} items={items} isBusy={running !== undefined} />
+          {uploads.uploads.map((upload) => (
+            <p className={upload.state === "failed" ? "composer-note tag-bad" : "composer-note"} key={upload.id}>
+              <Icon name={upload.state === "failed" ? "cross" : upload.state === "ready" ? "tick" : "file"} />
+              <span>{upload.text}</span>
+              <button type="button" className="button-icon" aria-label={WORDS.remove} onClick={() => uploads.forget(upload.id)}><Icon name="cross" /></button>
+            </p>
+          ))}
+          <Composer
+            session={session}
+            running={running}
+            lastSaid={last?.said ?? ""}
+            given={given}
+            onFiles={uploads.take}
+            onSent={onSent}
+          />
+        </div>
+      </main>
+      {railOpen && <Rail turn={shown} onClose={() => setRailOpen(false)} />}
+    </div>
+  );
+}
+
+/** Says that a question waits, where its card is out of view. */
+function QuestionBar({ number, turn }: { number: number; turn: string }) {
+  const [isVisible, setVisible] = useState(true);
+  useEffect(() => {
+    const card = document.querySelector(".question");
+    if (!card) return undefined;
+    const observer = new IntersectionObserver(([entry]) => setVisible(entry?.isIntersecting ?? true));
+    observer.observe(card);
+    return () => observer.disconnect();
+  }, [turn]);
+  if (isVisible) return null;
+  return (
+    <button type="button" className="chat-questions tag-warn" onClick={() => document.querySelector(".question")?.scrollIntoView({ block: "center" })}>
+      <Icon name="waits" />{WORDS.questions(number)}
+    </button>
+  );
+}
+
+/** A screen reader hears who works, then the answer once; a question at once. */
+function useAnnouncements(turns: readonly Turn[]): void {
+  const told = useRef({ turn: "", phase: "", at: 0, questions: new Set<string>(), first: true });
+  useEffect(() => {
+    const last = turns.at(-1);
+    const memory = told.current;
+    if (!last) return;
+    if (memory.first && isOver(last)) {
+      // What was there when the page came is no news.
+      Object.assign(memory, { first: false, turn: last.id, phase: last.phase });
+      return;
+    }
+    memory.first = false;
+    for (const question of last.questions) {
+      if (question.decision || memory.questions.has(question.approval)) continue;
+      memory.questions.add(question.approval);
+      alertPerson(TURN_WORDS.question.arrived(question.agent, question.call.name));
+    }
+    if (memory.turn === last.id && memory.phase === last.phase && last.phase !== "running") return;
+    if (last.phase === "running") {
+      const who = workLine(last).who;
+      if (who && Date.now() - memory.at > TELL_EVERY) {
+        memory.at = Date.now();
+        announce(WORDS.works(who));
+      }
+    } else if (last.answer) {
+      announce(`${WORDS.answered(last.answer.author)}: ${last.answer.text}`);
+    } else if (last.phase === "failed") {
+      announce(last.failure?.text ?? "");
+    } else if (last.phase === "cancelled") {
+      announce(WORDS.stoppedByYou);
+    }
+    memory.turn = last.id;
+    memory.phase = last.phase;
+  }, [turns]);
+}
+
+/** A name for a session that begins with its first message, in the form of the terminal's. */
+function newSessionName(): string {
+  const day = new Date().toISOString().slice(0, 10).replaceAll("-", "");
+  const random = Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0"));
+  return `${day}-${random.join("")}`;
+}

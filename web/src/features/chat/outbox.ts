@@ -1,0 +1,127 @@
+/**
+ * Messages on their way: shown at once, kept over a reload, sent with a key so that a repeated one is one turn. Messages
+ * written during a turn wait here, where they can still be changed; they go one after the other when a turn finishes.
+ */
+import { useSyncExternalStore } from "react";
+import { currentState } from "../../state/store";
+import { turnsOf } from "../../state/reduce";
+import { ApiError, part, post } from "../../wire/api";
+
+export interface Outgoing {
+  key: string;
+  text: string;
+  mine: boolean;
+  /** `waiting` for the turn before it, `held` after that one did not finish, `failed`: the server did not take it. */
+  state: "waiting" | "held" | "sending" | "sent" | "failed";
+  turn: string;
+  trouble: string;
+}
+
+const PREFIX = "sestet.outbox.";
+const NONE: readonly Outgoing[] = [];
+const boxes = new Map<string, readonly Outgoing[]>();
+const listeners = new Set<() => void>();
+
+export function useOutbox(session: string): readonly Outgoing[] {
+  return useSyncExternalStore(subscribe, () => outbox(session));
+}
+
+export function outbox(session: string): readonly Outgoing[] {
+  const known = boxes.get(session);
+  if (known) return known;
+  const stored = restore(session);
+  boxes.set(session, stored);
+  return stored;
+}
+
+/** Send a message, or let it wait if a turn is under way. */
+export function enqueue(session: string, text: string, mine: boolean): void {
+  const item: Outgoing = { key: crypto.randomUUID?.() ?? fallbackKey(), text, mine, state: "waiting", turn: "", trouble: "" };
+  write(session, [...outbox(session), item]);
+  pump(session);
+}
+
+export function change(session: string, key: string, values: Partial<Outgoing>): void {
+  write(session, outbox(session).map((item) => (item.key === key ? { ...item, ...values } : item)));
+}
+
+export function drop(session: string, key: string): void {
+  write(session, outbox(session).filter((item) => item.key !== key));
+}
+
+export function sendNow(session: string, key: string): void {
+  change(session, key, { state: "waiting", trouble: "" });
+  pump(session);
+}
+
+/** Bring the outbox in step with the session: forget what has begun, send what may go, hold what may not. */
+export function pump(session: string): void {
+  const known = currentState().sessions.get(session);
+  const turns = turnsOf(known);
+  const begun = outbox(session).filter((item) => item.turn && known?.recorded.has(item.turn));
+  if (begun.length) write(session, outbox(session).filter((item) => !begun.includes(item)));
+  const items = outbox(session);
+  const [next, last] = [items[0], turns.at(-1)];
+  if (!next || next.state === "sending" || next.state === "sent" || next.state === "failed") return;
+  if (last && (last.phase === "running" || last.phase === "paused")) return;
+  if (next.state === "held") return;
+  const wasQueued = begun.length === 0 && last !== undefined && waited.has(next.key);
+  if (wasQueued && last.phase !== "finished") {
+    write(session, items.map((item) => ({ ...item, state: "held" as const })));
+    return;
+  }
+  void sendItem(session, next);
+}
+
+/** Messages that stood behind a running turn. */
+const waited = new Set<string>();
+
+export function markWaiting(session: string): void {
+  for (const item of outbox(session)) if (item.state === "waiting") waited.add(item.key);
+}
+
+async function sendItem(session: string, item: Outgoing): Promise<void> {
+  change(session, item.key, { state: "sending", trouble: "" });
+  try {
+    const accepted = await post<{ turn: string }>(`/api/sessions/${part(session)}/messages`, {
+      text: item.text,
+      key: item.key,
+      mine: item.mine,
+    });
+    change(session, item.key, { state: "sent", turn: accepted.turn });
+    pump(session);
+  } catch (error) {
+    const trouble = error instanceof ApiError ? [error.message, error.wayOut].filter(Boolean).join(". ") : String(error);
+    change(session, item.key, { state: "failed", trouble });
+  }
+}
+
+function write(session: string, items: readonly Outgoing[]): void {
+  boxes.set(session, items);
+  try {
+    if (items.length) localStorage.setItem(PREFIX + session, JSON.stringify(items));
+    else localStorage.removeItem(PREFIX + session);
+  } catch {
+    // Storage is full or off: the messages last as long as this page.
+  }
+  for (const listener of listeners) listener();
+}
+
+function restore(session: string): readonly Outgoing[] {
+  try {
+    const stored = JSON.parse(localStorage.getItem(PREFIX + session) ?? "[]") as Outgoing[];
+    // Whether a message that was on its way arrived is unknown; its key makes sending it again harmless.
+    return stored.map((item) => (item.state === "sending" ? { ...item, state: "waiting" } : item));
+  } catch {
+    return NONE;
+  }
+}
+
+function fallbackKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint32Array(4)), (number) => number.toString(16)).join("");
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

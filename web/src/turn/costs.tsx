@@ -1,0 +1,32 @@
+import type { Turn } from "../state/turn";
+import { Mark } from "../ui/mark";
+import { count, moneyColumn } from "../ui/time";
+import { costsOf } from "./view";
+import { WORDS } from "./words";
+import "./turn.css";
+
+/** What each agent cost; the parts add up to the turn, to the last digit. */
+export function Costs({ turn }: { turn: Turn }) {
+  const rows = costsOf(turn);
+  const { parts, total } = moneyColumn(rows.map((row) => row.nanoDollars));
+  const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+  return (
+    <table className="costs">
+      <thead>
+        <tr><th scope="col">{WORDS.cost}</th><th scope="col">{WORDS.tokens}</th><th scope="col">{WORDS.price}</th></tr>
+      </thead>
+      <tbody>
+        {rows.map((row, at) => (
+          <tr key={row.agent}>
+            <td><span className="costs-agent"><Mark agent={row.agent} small />{row.agent}</span></td>
+            <td className="num quiet">{count(row.tokens)}</td>
+            <td className="num">{parts[at]}</td>
+          </tr>
+        ))}
+      </tbody>
+      <tfoot>
+        <tr><th scope="row">{WORDS.turn}</th><td className="num">{count(tokens)}</td><td className="num">{total}</td></tr>
+      </tfoot>
+    </table>
+  );
+}
