@@ -135,6 +135,8 @@ function apply(turn: Turn, event: Event): Turn {
         effects: event.effects,
         nodes: turn.nodes.map((node) => (node.delegation ? node : { ...node, waits: begunWait(node.waits, event.at) })),
       };
+    case "turn_steered":
+      return { ...turn, added: [...turn.added, event.text] };
     case "turn_resumed":
       return {
         ...turn,

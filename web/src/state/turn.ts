@@ -119,6 +119,8 @@ export interface Turn {
   effects: Effects | undefined;
   usage: Usage;
   milliseconds: number;
+  /** Words that the person added while it ran. */
+  added: readonly string[];
   /** When a pause or a crash ended and the turn went on. */
   resumedAt: readonly number[];
 }
@@ -157,6 +159,7 @@ export function emptyTurn(event: Event): Turn {
     effects: undefined,
     usage: NO_USAGE,
     milliseconds: 0,
+    added: [],
     resumedAt: [],
   };
 }

@@ -34,6 +34,7 @@ export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSel
   return (
     <article className="turn" data-turn={turn.id} aria-label={WORDS.turn(turn.number)} onFocus={() => isSelected || onSelect(turn.id)} onClick={() => isSelected || onSelect(turn.id)}>
       <div className="turn-said" dir="auto">{turn.said}</div>
+      {turn.added.map((text, at) => <div key={at} className="turn-said turn-added" dir="auto">{text}</div>)}
       {turn.recalled && <Recalled ids={turn.recalled.ids} />}
       {turn.routed && (
         <p className="turn-quiet">{WORDS.routed(turn.routed.agent, percent(turn.routed.confidence))}</p>
