@@ -1,11 +1,15 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
+.PHONY: help setup run serve web test-web test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
 
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
+
+# The page, and all that it is made of.
+PAGE := src/sestet/server/page/index.html
+PAGE_SOURCES := $(shell find web -name node_modules -prune -o -path web/tests -prune -o -type f -print)
 
 # The tests start hundreds of processes. Without bytecode on the disk, each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
@@ -21,16 +25,21 @@ setup: .venv/.dev ## make .venv with everything that running, testing and checki
 run: .venv/.run ## talk with the assistant (ARGS="..." goes to `sestet chat`)
 	@$(BIN)/sestet chat $(ARGS)
 
-serve: .venv/.run ## serve the assistant over HTTP on this machine (ARGS="..." goes to `sestet serve`)
-	@$(BIN)/sestet serve $(ARGS)
+serve: .venv/.run $(PAGE) ## serve the assistant on this machine, and open its page (ARGS="..." goes to `sestet serve`)
+	@$(BIN)/sestet serve --open $(ARGS)
 
-test: .venv/.dev ## run the tests that are not slow, in a minute or two
+web: $(PAGE) ## build the web page into the package
+
+test: .venv/.dev $(PAGE) ## run the tests that are not slow, in a minute or two
 	$(PYTEST) -m "not slow"
 
-test-slow: .venv/.dev ## run the slow tests: the batteries below, and the tests that take seconds
+test-web: .venv/.dev ## check the types, the style and the units of the web page
+	$(BIN)/python -m scripts.build_page --check
+
+test-slow: .venv/.dev $(PAGE) ## run the slow tests: the batteries below, and the tests that take seconds
 	$(PYTEST) -m slow
 
-test-all: .venv/.dev ## run every test
+test-all: .venv/.dev $(PAGE) ## run every test
 	$(PYTEST)
 
 test-containment: .venv/.dev ## attack the gate and the vault
@@ -66,7 +75,7 @@ docs: .venv/.dev ## write the generated pages of the documentation
 docs-check: .venv/.dev ## check that the generated pages are up to date
 	$(BIN)/python -m scripts.generate_docs --check
 
-check: lint types test-all docs-check test-pythons ## all of the above checks; what continuous integration runs
+check: lint types test-web test-all docs-check test-pythons ## all of the above checks; what continuous integration runs
 
 bench: .venv/.dev ## measure against a bare loop and the peers (ARGS="--only sestet,floor" for a quick look)
 	$(BIN)/python -m bench $(ARGS)
@@ -81,7 +90,7 @@ router: .venv/.dev ## train the router on its bank of requests, and write its fi
 	$(BIN)/python -m sestet.evals.training
 	$(BIN)/python -m sestet.evals.training.report
 
-wheel: .venv/.run ## build dist/sestet-<version>-py3-none-any.whl, to install elsewhere
+wheel: .venv/.run $(PAGE) ## build dist/sestet-<version>-py3-none-any.whl, to install elsewhere
 	@rm -f dist/sestet-*.whl
 	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist .
 
@@ -99,8 +108,11 @@ lock: build/lock-venv/bin/uv ## bring the lock files up to date (UPGRADE=--upgra
 	$(COMPILE) --group dev --all-extras --constraints requirements.lock --output-file requirements-dev.lock
 
 clean: ## remove .venv, caches and build products
-	rm -rf .venv .venv.old build dist .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv.old build dist web/node_modules src/sestet/server/page .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find src tests scripts bench -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(PAGE): $(PAGE_SOURCES) scripts/build_page.py | .venv/.run
+	@$(BIN)/python -m scripts.build_page
 
 .venv/.run: pyproject.toml requirements.lock scripts/setup.sh scripts/install_packages.py $(STALE)
 	@scripts/setup.sh run
