@@ -3,7 +3,7 @@ import { useSyncExternalStore } from "react";
 import { get, part } from "../wire/api";
 import { eventsAfter, turnsBefore } from "../wire/journal";
 import { followStream, type Status, type StreamMessage } from "../wire/stream";
-import type { Event } from "./event";
+import type { Changes, Event } from "./event";
 import { firstTurnNumber, reduce, type Sessions } from "./reduce";
 
 export interface SessionRow {
@@ -29,8 +29,9 @@ export interface WaitingCall {
   pattern: Record<string, unknown>;
   reason: string;
   sources: string[];
-  created_at: number;
+  asked_at: number;
   expires_at: number;
+  changes: Changes | null;
 }
 
 export interface State {
