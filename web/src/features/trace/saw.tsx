@@ -1,0 +1,62 @@
+import { address } from "../../state/route";
+import type { Turn } from "../../state/turn";
+import { CopyButton } from "../../ui/copy-button";
+import { Loading, useLoad } from "../../ui/load";
+import { Mark } from "../../ui/mark";
+import { Output } from "../../ui/output";
+import { count } from "../../ui/time";
+import { part } from "../../wire/api";
+import { WORDS } from "./words";
+
+interface Section {
+  name: string;
+  text: string;
+  tokens: number;
+}
+
+interface SeenCall {
+  agent: string;
+  model: string;
+  sections: Section[];
+  not_shown: string[];
+}
+
+/** The request of one model call, verbatim by section, and what this agent was not shown. */
+export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
+  const seen = useLoad<SeenCall>(`/api/turns/${part(turn.id)}/calls/${seq}`);
+  const calls = turn.nodes.flatMap((node) => node.steps.flatMap((step) => (step.kind === "model" ? [{ seq: step.seq, agent: node.agent }] : [])));
+  const total = Math.max(1, seen.value?.sections.reduce((sum, section) => sum + section.tokens, 0) ?? 1);
+  return (
+    <>
+      <nav className="tabs" aria-label={WORDS.calls}>
+        <a href={address("t", turn.id)}>{WORDS.back}</a>
+        {calls.toSorted((a, b) => a.seq - b.seq).map((call) => (
+          <a key={call.seq} href={address("t", turn.id, "saw", call.seq)} aria-current={call.seq === seq ? "page" : undefined}>{call.agent}</a>
+        ))}
+      </nav>
+      <Loading of={seen}>
+        {seen.value && (
+          <>
+            <h2 className="saw-title"><Mark agent={seen.value.agent} />{WORDS.sawOf(seen.value.agent)} <span className="quiet">{seen.value.model}</span></h2>
+            <div className="saw-bar" aria-hidden="true">
+              {seen.value.sections.map((section, at) => <span key={section.name} className={`saw-part saw-part-${at % 4}`} style={{ flexGrow: section.tokens / total }} />)}
+            </div>
+            <p className="saw-legend">
+              {seen.value.sections.map((section, at) => <a key={section.name} href={`#saw-${at}`} onClick={(event) => {
+                event.preventDefault();
+                document.getElementById(`saw-${at}`)?.scrollIntoView();
+              }}><span className={`saw-dot saw-part-${at % 4}`} aria-hidden="true" />{section.name} <span className="num">{count(section.tokens)}</span></a>)}
+            </p>
+            {seen.value.not_shown.length > 0 && <p className="saw-not">{WORDS.notShown}: {seen.value.not_shown.join(", ")}</p>}
+            {seen.value.sections.map((section, at) => (
+              <section key={section.name} id={`saw-${at}`}>
+                <h2>{section.name} <span className="quiet num">{WORDS.tokensOf(count(section.tokens))}</span> <CopyButton text={section.text} /></h2>
+                <Output text={section.text} label={section.name} />
+              </section>
+            ))}
+          </>
+        )}
+      </Loading>
+    </>
+  );
+}
