@@ -22,7 +22,7 @@ export const Code = memo(function Code({ text, language = "", isComplete = true 
         <span className="code-language">{language || UI.code}</span>
         <CopyButton text={text} label={UI.copyCode} />
       </div>
-      <pre className="code-text" dir="ltr" tabIndex={0} role="region" aria-label={language ? `${UI.code}, ${language}` : UI.code}>
+      <pre className="code-text" dir="ltr" tabIndex={0} role="group" aria-label={language ? `${UI.code}, ${language}` : UI.code}>
         <code>{coloured ?? text}</code>
       </pre>
     </div>

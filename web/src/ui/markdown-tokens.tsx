@@ -75,9 +75,9 @@ function drawTable(token: Tokens.Table, isDone: boolean, depth: number): ReactNo
   );
   return (
     <div className="md-table">
-      <div className="md-table-scroll" role="region" aria-label={UI.table} tabIndex={0}>
+      <div className="md-table-scroll" role="group" aria-label={UI.table} tabIndex={0}>
         <table>
-          <thead><tr>{token.header.map((content, at) => cell("th", content, at))}</tr></thead>
+          <thead><tr>{token.header.map((content, at) => cell(content.text ? "th" : "td", content, at))}</tr></thead>
           <tbody>{token.rows.map((row, at) => <tr key={at}>{row.map((content, place) => cell("td", content, place))}</tr>)}</tbody>
         </table>
       </div>

@@ -81,7 +81,7 @@ export function cutLine(runs: readonly Run[]): readonly Run[] {
 
 function Lines({ lines, label }: { lines: readonly Run[][]; label: string }) {
   return (
-    <div className="output-lines" role="region" aria-label={label} tabIndex={0}>
+    <div className="output-lines" role="group" aria-label={label} tabIndex={0}>
       {lines.map((runs, at) => <Line key={at} runs={runs} />)}
     </div>
   );
@@ -102,7 +102,7 @@ function Window({ lines, label }: { lines: readonly Run[][]; label: string }) {
   const to = Math.min(lines.length, top + WINDOW_LINES + OVERSCAN);
   const follow = (event: UIEvent<HTMLDivElement>) => setTop(firstShown(event.currentTarget.scrollTop));
   return (
-    <div ref={box} className="output-lines output-window" role="region" aria-label={label} tabIndex={0} onScroll={follow}>
+    <div ref={box} className="output-lines output-window" role="group" aria-label={label} tabIndex={0} onScroll={follow}>
       <div className="output-all" style={{ height: lines.length * LINE_HEIGHT }}>
         <div className="output-shown" style={{ top: from * LINE_HEIGHT }}>
           {lines.slice(from, to).map((runs, at) => <Line key={from + at} runs={runs} />)}

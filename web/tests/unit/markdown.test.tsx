@@ -31,7 +31,7 @@ test("entities are one character, and cannot smuggle a direction mark or an elem
   expect(draw("a\u202Eb\u{E0041}")).toContain("ab<");
 });
 
-test.each(["javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "/relative", "JaVaScRiPt:x", "&#106;avascript:alert(1)"])(
+test.each(["javascript:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd", "/relative", "ftp://files.example/x", "JaVaScRiPt:x", "&#106;avascript:alert(1)"])(
   "a link to %s stays text",
   (address) => {
     for (const untrusted of [true, false]) expect(draw(`[click](${address})`, untrusted)).not.toMatch(/<a\b|href/);
@@ -65,8 +65,9 @@ test("a remote image is a placeholder", () => {
 
 test("a table scrolls inside itself", () => {
   const html = draw("| a | b |\n|---|--:|\n| 1 | **2** |");
-  expect(html).toContain('<div class="md-table-scroll" role="region" aria-label="Table" tabindex="0"><table>');
+  expect(html).toContain('<div class="md-table-scroll" role="group" aria-label="Table" tabindex="0"><table>');
   expect(html).toContain('<td dir="auto" style="text-align:right"><strong>2</strong></td>');
+  expect(draw("| | b |\n|---|---|\n| 1 | 2 |")).toContain('<thead><tr><td dir="auto"></td><th dir="auto" scope="col">b</th>');
 });
 
 test("an unfinished fence is code already", () => {

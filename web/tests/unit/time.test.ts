@@ -58,6 +58,10 @@ test("a column of money gets more digits only when its parts would not add up", 
   expect(moneyColumn([1_140_000, 2_440_000, 940_000])).toEqual({ parts: ["$0.00114", "$0.00244", "$0.00094"], total: "$0.00452" });
 });
 
+test("no part of a column is shown as nothing", () => {
+  expect(moneyColumn([20_000, 5_400_000]).parts).toEqual(["$0.00002", "$0.00540"]);
+});
+
 test("the shown parts of any amounts add up to the shown total", () => {
   const amounts = fc.array(fc.integer({ min: 0, max: 50_000_000_000 }), { maxLength: 9 });
   fc.assert(
