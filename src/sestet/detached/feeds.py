@@ -14,7 +14,7 @@ from itertools import islice
 from sestet.core.errors import StorageError
 from sestet.core.event import Event
 from sestet.detached.news import News
-from sestet.storage.session_log import Place, Placed, SessionLog
+from sestet.storage.session_log import LatestTurn, Place, Placed, SessionLog
 
 #: Events of a session that are held in memory.
 _HELD = 512
@@ -136,6 +136,10 @@ class Feeds:
         """The place of the latest event of a session."""
         feed = self._feeds.get(session_id)
         return feed.last if feed else self._log.last(session_id)
+
+    def latest_turns(self, session_ids: Sequence[str]) -> dict[str, LatestTurn]:
+        """The latest turn of each session that has one."""
+        return self._log.latest_turns(session_ids)
 
     def add(self, turn: int, event: Event) -> None:
         """Hand a written event of this process to the readers of its session. ``turn``: its number."""

@@ -144,6 +144,20 @@ class DetachedTurns:
             return None
         return "cancelled" if message.cancelled else "queued"
 
+    def is_cut_off(self, turn_id: str) -> bool:
+        """Whether a turn has begun and not ended, waits for nothing, and no process runs it."""
+        row = self._journal.turn(turn_id)
+        return (
+            row is not None
+            and row.state == "running"
+            and not self.has_work(row.session_id)
+            and self._runner.locks.is_free(row.session_id)
+        )
+
+    def waiting(self) -> list[AcceptedMessage]:
+        """The messages whose turns have not begun, the oldest first."""
+        return self._messages.waiting()
+
     def message(self, turn_id: str) -> AcceptedMessage | None:
         """The message of a turn that this or an earlier process has accepted."""
         return self._messages.get(turn_id)

@@ -70,7 +70,7 @@ class Runner:
         self._steps = steps
         self._journal = journal
         self._history = history
-        self._locks = locks
+        self.locks = locks
         self._limits = limits
         self._hooks = hooks
         self.running = RunningTurns()
@@ -119,7 +119,7 @@ class Runner:
 
     async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
-        async with self._locks.hold(session_id):
+        async with self.locks.hold(session_id):
             turn = Turn(plan(), self._journal, self._limits)
             past = self._history.before(session_id, turn.number, turn.last_forgetting)
             stamp = turn.stamp("user")
@@ -150,7 +150,7 @@ class Runner:
     async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
         """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
         row = self._turn(turn_id)
-        async with self._locks.hold(row.session_id):
+        async with self.locks.hold(row.session_id):
             self._require_open(turn_id)
             doubts = await abandon(self._journal, row)
             self._hooks.after_turn(row.session_id, True)

@@ -25,6 +25,7 @@ from sestet.server import (
     openai_chat,
     openai_responses,
     openapi,
+    session_list,
     sessions,
     settings,
     stream,
@@ -36,6 +37,7 @@ from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 
 _FAMILIES = (
+    session_list,
     conversations,
     journal,
     stream,

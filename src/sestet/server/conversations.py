@@ -8,11 +8,11 @@ from sestet.core.record import Meta, Record, as_builtins
 from sestet.data import Data
 from sestet.detached.turns import TurnState
 from sestet.runtime.steering import NotSteerableError
-from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, PageQuery, Words
+from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, Words
 from sestet.server.errors import ApiError, not_found
 from sestet.server.event_stream import EventStream
 from sestet.services.approvals import Decision, Question, Scope, describe_question, when_free
-from sestet.services.sessions import SessionRow, new_session_id, rename_session, require_session_name
+from sestet.services.sessions import SessionRow, new_session_id, require_session_name
 from sestet.services.turn_summary import describe_exchange
 from sestet.storage.session_log import START, Place, read_place
 
@@ -26,18 +26,6 @@ _NOT_STEERABLE: dict[TurnState, tuple[str, str]] = {
     "failed": ("the turn has already failed", _SEND_LATER),
     "cancelled": ("the turn was cancelled", _SEND_LATER),
 }
-
-
-class SessionFacts(Record):
-    id: str
-    title: str
-    created_at: float
-    updated_at: float
-    turns: int
-
-
-class SessionList(Record):
-    sessions: list[SessionFacts]
 
 
 class Found(Record):
@@ -58,10 +46,6 @@ class FoundList(Record):
 class SearchQuery(Body):
     words: Words
     limit: Limit = 20
-
-
-class Title(Body):
-    title: Annotated[str, Meta(min_length=1, max_length=200, pattern=r"\S")]
 
 
 class NewMessage(Body):
@@ -121,10 +105,6 @@ class Cancelled(Record):
     state: TurnState
 
 
-async def list_sessions(call: Call[None, PageQuery]) -> SessionList:
-    return SessionList([_session(row) for row in call.host.app.journal.sessions(call.query.limit)])
-
-
 async def search_sessions(call: Call[None, SearchQuery]) -> dict[str, Any]:
     words, limit = call.query.words, call.query.limit
 
@@ -154,13 +134,6 @@ def _accept(call: Call[NewMessage, NoQuery], session_id: str) -> AcceptedFacts:
     if row := host.app.journal.turn(message.turn_id):
         after = Place(row.number, 0)
     return AcceptedFacts(session_id, message.turn_id, _state(call, message.turn_id), str(after))
-
-
-async def rename(call: Call[Title, NoQuery]) -> SessionFacts:
-    row = require_session(call)
-    rename_session(call.host.app.journal, row.id, call.body.title)
-    call.host.turns.feeds.changed(row.id)
-    return _session(require_session(call))
 
 
 async def session_events(call: Call[None, FollowQuery]) -> EventStream:
@@ -278,24 +251,11 @@ def require_session(call: Call[Any, Any]) -> SessionRow:
     return row
 
 
-def _session(row: SessionRow) -> SessionFacts:
-    return SessionFacts(row.id, row.title, row.created_at, row.updated_at, row.turns)
-
-
 def _question(question: Question) -> dict[str, Any]:
     return as_builtins(describe_question(question))
 
 
 ENDPOINTS = (
-    Endpoint(
-        "GET",
-        "/api/sessions",
-        list_sessions,
-        "The conversations, the most recent first.",
-        ("read",),
-        query=PageQuery,
-        answer=SessionList,
-    ),
     Endpoint(
         "POST",
         "/api/sessions",
@@ -314,14 +274,6 @@ ENDPOINTS = (
         ("read",),
         query=SearchQuery,
         answer=FoundList,
-    ),
-    Endpoint(
-        "PATCH",
-        "/api/sessions/{session}",
-        rename,
-        "Give a conversation a title.",
-        body=Title,
-        answer=SessionFacts,
     ),
     Endpoint(
         "POST",

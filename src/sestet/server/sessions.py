@@ -152,6 +152,19 @@ async def abandon_turn(call: Call[None, NoQuery]) -> TurnFacts:
     return turn_facts(call, turn_id)
 
 
+async def resume_turn(call: Call[None, NoQuery]) -> TurnFacts:
+    turn_id = call.path("turn")
+    facts = turn_facts(call, turn_id)
+    if facts.state == "paused":
+        raise ApiError("conflict", "this turn waits for a decision", "decide its questions, or give it up")
+    if facts.state != "running":
+        raise ApiError("conflict", f"the turn '{turn_id[:80]}' is {facts.state}")
+    if not call.host.turns.is_cut_off(turn_id):
+        raise ApiError("conflict", "this turn was not cut off: it is running", "follow its events")
+    call.host.turns.resume(facts.session, turn_id)
+    return facts
+
+
 async def list_changes(call: Call[None, PageQuery]) -> ChangeSets:
     sets = await call.host.read(lambda data: data.undo.sets())
     return ChangeSets([as_builtins(describe_set(each)) for each in sets[: call.query.limit]])
@@ -231,6 +244,13 @@ ENDPOINTS = (
         "/api/turns/{turn}/abandon",
         abandon_turn,
         "Give up a turn that waits or was cut off.",
+        answer=TurnFacts,
+    ),
+    Endpoint(
+        "POST",
+        "/api/turns/{turn}/resume",
+        resume_turn,
+        "Go on with a turn that was cut off.",
         answer=TurnFacts,
     ),
     Endpoint(

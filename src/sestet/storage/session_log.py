@@ -1,6 +1,7 @@
 """The events of one session in one order, across its turns: what a reader continues from."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from sestet.core.errors import PersonError
@@ -91,6 +92,11 @@ class SessionMark(NamedTuple):
     turns: tuple[object, ...]
 
 
+class LatestTurn(NamedTuple):
+    id: str
+    began_at: float
+
+
 class SessionLog:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -134,6 +140,17 @@ class SessionLog:
             (session_id,),
         ).fetchone()
         return Place(row[0], row[1] or 0) if row else START
+
+    def latest_turns(self, session_ids: Sequence[str]) -> dict[str, LatestTurn]:
+        """The latest turn of each session that has one."""
+        rows = self._database.execute(
+            """SELECT session_id, turns.id,
+                   coalesce((SELECT at FROM events WHERE turn_id = turns.id ORDER BY seq LIMIT 1), 0.0)
+               FROM json_each(?) JOIN turns ON session_id = value
+                   AND number = (SELECT max(number) FROM turns WHERE session_id = value)""",
+            (json.dumps(session_ids),),
+        )
+        return {session_id: LatestTurn(*facts) for session_id, *facts in rows}
 
     async def marks(self) -> dict[str, SessionMark]:
         """The marks of all sessions, read in a thread."""
