@@ -567,3 +567,11 @@ def test_a_plain_word_of_the_message_is_not_said_to_be_missing_from_it() -> None
 
     assert verdict.decision == "ask"
     assert verdict.reason == f"'drafts' in your message may mean something else, {READ}"
+
+
+def test_a_part_of_a_longer_word_or_address_is_not_said_to_be_in_the_message() -> None:
+    for target, words in (("art", "start now"), ("evil.example", "mail bob@evil.example.org")):
+        verdict = judge(UNTRUSTED, MAIL, {"to": target}, words, Policy())
+
+        assert verdict.decision == "ask"
+        assert verdict.reason == f"your message does not name '{target}' in full, {READ}"

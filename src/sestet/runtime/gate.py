@@ -144,11 +144,16 @@ def _strangers(tool: Tool, targets: Targets, user_words: str, policy: Policy) ->
     # Without words of the person there is no message of theirs: a pipe or a file wrote this one.
     says = "your message does not name" if user_words.strip() else "you did not type the message that names"
     in_full = " in full" if user_words.strip() else ""
-    said = user_words.casefold()
-    if user_words.strip() and all(value.strip() and value.casefold() in said for value in strange):
+    if all(_has_word(user_words, value) for value in strange):
         # A plain word such as "drafts" is in the message, and may be any word there.
         return f"{named} in your message may mean something else, {read}"
     return f"{says} {named}{in_full}, {read}"
+
+
+def _has_word(words: str, value: str) -> bool:
+    """Whether a value stands in the words by itself, and not only as a part of a longer word or address."""
+    said = [word.strip(".,;:!?\"'`()").casefold() for word in words.split()]
+    return bool(value) and value.casefold() in said
 
 
 def names_address(words: str, address: str) -> bool:
