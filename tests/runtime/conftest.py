@@ -11,6 +11,7 @@ from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
 from sestet.core.agent import AgentSpec
 from sestet.core.errors import ToolError
 from sestet.core.event import Event
+from sestet.core.scanner import NO_SCANNER, TextScanner
 from sestet.core.tool import CallInfo, Tool, tool
 from sestet.core.words import moment
 from sestet.models.scripted import ScriptedModel
@@ -25,6 +26,7 @@ from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+from tests.runtime.seen import require_rebuilt
 
 #: The time of every turn, as its agents read it.
 NOON = datetime(2026, 5, 31, 12, tzinfo=UTC)
@@ -144,6 +146,7 @@ class Conversation(Protocol):
         tools: Sequence[Tool] = TOOLS,
         specs: Sequence[AgentSpec] | None = None,
         fast_route: FastRoute | None = None,
+        scanner: TextScanner = NO_SCANNER,
     ) -> "Talk": ...
 
 
@@ -185,7 +188,10 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 @pytest.fixture
-def talk(database: Database) -> Conversation:
+def talk(database: Database) -> Iterator[Conversation]:
+    """After the test, every request that a model was sent is rebuilt from the journal."""
+    models: list[ScriptedModel] = []
+
     def start(
         model: ScriptedModel,
         *,
@@ -197,10 +203,12 @@ def talk(database: Database) -> Conversation:
         tools: Sequence[Tool] = TOOLS,
         specs: Sequence[AgentSpec] | None = None,
         fast_route: FastRoute | None = None,
+        scanner: TextScanner = NO_SCANNER,
     ) -> Talk:
+        models.append(model)
         config = OrchestrationConfig(tools=tools, specs=specs)
         root = build_agent_tree(config) if multi_agent else build_single_agent(config)
-        journal = Journal(database)
+        journal = Journal(database, scanner)
         locks = SessionLocks(database.path.with_suffix(".lock"))
         approvals = ApprovalStore(database, journal)
         runner = Runner(
@@ -213,4 +221,6 @@ def talk(database: Database) -> Conversation:
         )
         return Talk(model, runner, journal, approvals)
 
-    return start
+    yield start
+    distinct = {id(model): model for model in models}.values()
+    require_rebuilt(Journal(database), [request for model in distinct for request in model.requests])

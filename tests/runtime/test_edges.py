@@ -15,7 +15,7 @@ from sestet.core.model import ModelItem, ModelReply, ModelRequest
 from sestet.core.schema import JsonObject
 from sestet.core.tool import tool
 from sestet.models.scripted import ScriptedModel, ScriptItem
-from sestet.runtime.turn import is_stopped_by
+from sestet.runtime.stopping import is_stopped_by
 from sestet.storage.event_json import decode, encode
 from tests.runtime.conftest import Conversation
 from tests.runtime.transcript import transcript, transfer

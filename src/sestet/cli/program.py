@@ -40,6 +40,7 @@ COMMANDS = {
     "undo": Entry("undo", "Put the files back as they were before the last turn that changed some."),
     "docs": Entry("docs", "List the pages of the documentation, or show one."),
     "sessions": Entry("sessions", "List the conversations; show, search, rename, export and delete them."),
+    "trace": Entry("trace", "List the model calls of a turn, and show what a model was shown."),
     "costs": Entry("costs", "Show what the models have cost, by day, month, session, agent or model."),
     "payments": Entry(
         "payments", "Look at the wallet, its balance, the limits and the payments in USDC; make a wallet."

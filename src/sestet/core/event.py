@@ -12,6 +12,7 @@ from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.preview import Changes
 from sestet.core.record import Record
+from sestet.core.seen import NOTHING_SEEN, Seen
 from sestet.core.tool import Effect, Recovery
 
 #: How a delegation can end. None of these is ever lost or silent.
@@ -124,6 +125,8 @@ class ModelCalled(_Stamped):
     free: bool = False
     #: How many texts that the person added (``TurnSteered``) the model has read in this turn.
     steered: int = 0
+    #: What the model was shown, as the places of it in the journal.
+    seen: Seen = NOTHING_SEEN
 
 
 class PriceUnknown(_Stamped):

@@ -1,7 +1,7 @@
 """The conversation that the root agent is shown, and how a context that is too long is shortened."""
 
 from collections import OrderedDict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from sestet.core.agent import TRANSFER
@@ -51,6 +51,8 @@ class PastTurn(Record):
     size: int
     #: The message, if the person wrote it.
     user_words: str = ""
+    #: Its place in the session.
+    number: int = 0
 
 
 class Conversation(Record):
@@ -113,16 +115,14 @@ class History:
         ended = turn.error is None and isinstance(turn.log[-1], _ENDS)
         if turn.resumed or not ended or last != turn.number - 1:
             return
-        now = self._fitting(past.then(past_turn(turn.log)))
+        now = self._fitting(past.then(past_turn(turn.log, turn.number)))
         self._kept[turn.session_id] = _Kept(turn.number, now, forgetting)
         if len(self._kept) > _MOST_SESSIONS:
             self._kept.popitem(last=False)
 
     def _load(self, session_id: str, before: int, forgetting: int) -> Conversation:
-        by_turn: dict[str, list[Event]] = {}
-        for event in self._journal.session_events(session_id, _KINDS, _MOST_TURNS, before):
-            by_turn.setdefault(event.stamp.turn_id, []).append(event)
-        past = self._fitting(_conversation(past_turn(events) for events in by_turn.values()))
+        by_turn = turns_before(self._journal, session_id, before, _MOST_TURNS)
+        past = self._fitting(_conversation(numbered_turns(by_turn, before)))
         # An open turn may end in another process, so a session with one is not cached.
         if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
             self._kept[session_id] = _Kept(before - 1, past, forgetting)
@@ -149,12 +149,26 @@ def _conversation(turns: Iterable[PastTurn]) -> Conversation:
     return past
 
 
-def past_turn(events: list[Event]) -> PastTurn:
+def turns_before(journal: Journal, session_id: str, before: int, most: int) -> dict[str, list[Event]]:
+    """The events of the last turns before one, by turn, as far as a later turn can be shown them."""
+    by_turn: dict[str, list[Event]] = {}
+    for event in journal.session_events(session_id, _KINDS, most, before):
+        by_turn.setdefault(event.stamp.turn_id, []).append(event)
+    return by_turn
+
+
+def numbered_turns(by_turn: dict[str, list[Event]], before: int) -> Iterator[PastTurn]:
+    """The turns as messages. The numbers of a session have no gaps, and no turn goes without its session."""
+    for number, events in enumerate(by_turn.values(), before - len(by_turn)):
+        yield past_turn(events, number)
+
+
+def past_turn(events: list[Event], number: int) -> PastTurn:
     """One turn as messages; none for a turn that has not ended."""
     shown = [event for event in events if isinstance(event, _SHOWN)]
     end = shown[-1]
     if not isinstance(end, _ENDS):
-        return PastTurn((), CLEAN, 0)
+        return PastTurn((), CLEAN, 0, number=number)
     messages: list[Message] = []
     user_words, found = "", tuple[Found, ...]()
     label = CLEAN if isinstance(end, TurnCancelled) else end.label
@@ -187,7 +201,7 @@ def past_turn(events: list[Event]) -> PastTurn:
     size = sum(
         len(message.dated if isinstance(message, UserMessage) else message.text) for message in messages
     )
-    return PastTurn(tuple(messages), label, size, user_words)
+    return PastTurn(tuple(messages), label, size, user_words, number)
 
 
 def _delegation(started: DelegationStarted, finished: DelegationFinished) -> list[Message]:

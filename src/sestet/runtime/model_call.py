@@ -27,8 +27,10 @@ from sestet.core.tool import Tool
 from sestet.runtime.history import shortened
 from sestet.runtime.reply_text import RejectFilter
 from sestet.runtime.scan import clean_reply, clean_request
+from sestet.runtime.sight import record_seen
 from sestet.runtime.steering import has_unread_words, read_words
-from sestet.runtime.turn import AgentRun, is_stopped_by
+from sestet.runtime.stopping import is_stopped_by
+from sestet.runtime.turn import AgentRun
 
 _log = logging.getLogger("sestet.runtime")
 #: More than any reply uses; every reader of JSON can hold it exactly.
@@ -51,14 +53,15 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     await turn.settle()
     started = time.monotonic()
     try:
-        reply = await _ask(run, model, tools)
+        reply, request = await _ask(run, model, tools)
     except ModelError as error:
         _make_room(run, model, error)
-        reply = await _ask(run, model, tools)
+        reply, request = await _ask(run, model, tools)
     milliseconds = (time.monotonic() - started) * 1000
     estimated = _estimate(run, reply)
     facts = (reply.model, reply.text, reply.calls, reply.usage, milliseconds, run.left_out, estimated)
-    turn.record(ModelCalled(run.stamp(), *facts, reply.free, run.steered))
+    seen = record_seen(run, request)
+    turn.record(ModelCalled(run.stamp(), *facts, reply.free, run.steered, seen))
     _tell_unknown_price(run, reply)
     run.usage += reply.usage
     turn.usage += reply.usage
@@ -66,8 +69,8 @@ async def ask_model(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> Mod
     return reply
 
 
-async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelReply:
-    """One reply in the form that is recorded; its text is shown as it arrives."""
+async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> tuple[ModelReply, ModelRequest]:
+    """One reply in the form that is recorded, with its request; its text is shown as it arrives."""
     scanner = run.turn.scanner
     request = ModelRequest(run.agent.name, run.agent.instruction, tuple(run.messages), tools)
     request = clean_request(scanner, request)
@@ -97,7 +100,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> ModelRep
         run.left_out = len(reply.calls) - len(kept)
         calls = tuple(_with_id(run, call) for call in kept)
         facts = (calls, reply.usage, reply.model or model.name, reply.free)
-        return clean_reply(scanner, ModelReply(whole(reply.text), *facts))
+        return clean_reply(scanner, ModelReply(whole(reply.text), *facts)), request
     except (ModelError, LimitError, StorageError):
         raise
     # A library may raise anything, even SystemExit.

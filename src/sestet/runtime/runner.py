@@ -28,7 +28,8 @@ from sestet.runtime.limits import Limits
 from sestet.runtime.replay import replay
 from sestet.runtime.running import RunningTurns
 from sestet.runtime.steps import Steps
-from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable, stop
+from sestet.runtime.stopping import stop
+from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
 from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
@@ -209,7 +210,7 @@ class Runner:
         turn.close()
 
     def _open_conversation(self, turn: Turn, past: Conversation) -> AgentRun:
-        turn.previous_text = past.last_text
+        turn.previous_text, turn.past_turns = past.last_text, past.turns
         recalled = self._recall(turn)
         memory = (MemoryMessage(recalled.text),) if recalled else ()
         label = self._first_label(turn, past)

@@ -21,9 +21,10 @@ from sestet.runtime.approval import Clearance, Gatekeeper, refusal
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.gate import names_address
 from sestet.runtime.scan import clean_found
+from sestet.runtime.stopping import is_stopped_by
 from sestet.runtime.tool_output import OutputStream
 from sestet.runtime.tool_step import ToolStep
-from sestet.runtime.turn import AgentRun, is_stopped_by
+from sestet.runtime.turn import AgentRun
 from sestet.storage.approvals import canonical
 from sestet.storage.lock_wait import LockWait
 

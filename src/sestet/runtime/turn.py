@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
@@ -17,6 +17,7 @@ from sestet.core.model import Usage
 from sestet.core.record import Record
 from sestet.runtime.limits import Limits
 from sestet.runtime.replay import NOTHING_DONE, Replay
+from sestet.runtime.seen_so_far import SeenSoFar, ShownTurn
 from sestet.services.sessions import require_session_name
 from sestet.storage.journal import Journal
 from sestet.storage.lock_wait import LockWait, held_too_long
@@ -72,38 +73,6 @@ def require_usable(journal: Journal, session_id: object, text: object) -> None:
         raise PersonError("the message is empty")
 
 
-def is_stopped_by(error: BaseException, task: "asyncio.Task[object] | None") -> bool:
-    """Whether an error must end ``task``, in which it was caught, instead of becoming a failed result."""
-    if isinstance(error, asyncio.CancelledError):
-        # The awaited thing may have been cancelled, and not this task; then this task goes on.
-        return task is None or task.cancelling() > 0
-    if isinstance(error, GeneratorExit):
-        # A library raised it, unless Python throws the task away: then another task runs, or none.
-        return task is None or _running_task() is not task
-    return isinstance(error, KeyboardInterrupt)
-
-
-def _running_task() -> "asyncio.Task[object] | None":
-    try:
-        return asyncio.current_task()
-    except RuntimeError:
-        # No event loop runs.
-        return None
-
-
-async def stop(task: asyncio.Task[None]) -> None:
-    """Cancel the task and wait for its end, even while this task is cancelled itself."""
-    cancelled: asyncio.CancelledError | None = None
-    task.cancel()
-    while not task.done():
-        try:
-            await asyncio.wait([task])
-        except asyncio.CancelledError as error:
-            cancelled = error
-    if cancelled is not None:
-        raise cancelled
-
-
 def new_turn_id() -> str:
     """Ids sort by time, so that turns of the same moment share pages of the database file."""
     return f"{time.time_ns() // 1_000_000:011x}{os.urandom(4).hex()}"
@@ -129,6 +98,8 @@ class Turn:
         self.agent = plan.agent
         #: The person's message before this one, as far as the root agent is shown it.
         self.previous_text = ""
+        #: The earlier turns of the session that the root agent is shown.
+        self.past_turns: Sequence[ShownTurn] = ()
         self.rounds = 0
         # What was used before a resume counts at once, and not when its agent is replayed.
         self.usage = self.replay.usage
@@ -158,6 +129,7 @@ class Turn:
         self._model_calls = self.replay.model_calls
         self._seq = self.replay.last_seq
         self._journal = journal
+        self.prompts = journal.prompts
         #: Events since the start or the resume, without the pieces of streamed text.
         self.log: list[Event] = []
         #: Events that are written and not yet read.
@@ -384,6 +356,7 @@ class AgentRun:
         self.steered = 0
         #: Replies that asked for tools when the turn allowed no more calls.
         self.overdrawn = 0
+        self.seen = SeenSoFar()
 
     def stamp(self) -> Stamp:
         """The stamp of the next event that this agent causes."""

@@ -14,6 +14,7 @@ from sestet.core.record import Record, to_json
 from sestet.server import (
     agents,
     agui,
+    calls,
     conversations,
     costs,
     documents,
@@ -41,6 +42,7 @@ _FAMILIES = (
     conversations,
     journal,
     stream,
+    calls,
     sessions,
     agents,
     memory,

@@ -14,7 +14,19 @@ from sestet.storage.journal import title_of
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
 _KEPT = frozenset(
-    {"name", "agent", "id", "ids", "approval_id", "model", "next_model", "waiting_for", "said_at"}
+    {
+        "name",
+        "agent",
+        "id",
+        "ids",
+        "approval_id",
+        "model",
+        "next_model",
+        "waiting_for",
+        "said_at",
+        "prompt",
+        "role",
+    }
 )
 _BATCH = 2_000
 

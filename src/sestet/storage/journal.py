@@ -31,6 +31,7 @@ from sestet.storage.database import Database, Rows
 from sestet.storage.event_json import decode, encode
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.lock_wait import LockWait, held_too_long
+from sestet.storage.prompts import PromptStore
 from sestet.storage.spending import SpendingStore
 
 EventT = TypeVar("EventT", bound=Event)
@@ -102,6 +103,7 @@ class Journal:
         self.scanner = scanner
         self._forgettings = Forgettings(database)
         self._spending = SpendingStore(database)
+        self.prompts = PromptStore(database)
         self._staged: list[_Staged] = []
         self._sync = False
         #: Turn id → the delegations of it that may have pieces in the database, each with their kind.
@@ -217,6 +219,7 @@ class Journal:
         except Exception as bug:
             # A turn waits for each of its events, so every error has to reach it.
             return StorageError(f"the journal could not be written: {type(bug).__name__}: {bug}")
+        self.prompts.on_written()
         for turn_id in settled:
             self._pieces.pop(turn_id, None)
         return None
@@ -255,6 +258,8 @@ class Journal:
         self._database.execute_many(_INSERT, rows)
         if called:
             self._spending.add_calls(called)
+        if self.prompts.has_new:
+            self.prompts.write()
         return [turn_id for _, turn_id in states]
 
     def _open_turns(self, started: list[TurnStarted]) -> None:
@@ -326,6 +331,11 @@ class Journal:
     def turn(self, turn_id: str) -> TurnRow | None:
         row = self._database.execute("SELECT * FROM turns WHERE id = ?", (turn_id,)).fetchone()
         return TurnRow(*row) if row else None
+
+    def latest_turn(self) -> str | None:
+        """The id of the turn that began last: ids sort by time."""
+        (turn_id,) = self._database.execute("SELECT max(id) FROM turns").only()
+        return turn_id
 
     def open_turns(self) -> list[TurnRow]:
         """Turns that have not ended: paused, running, or cut off by a crash. The oldest first."""

@@ -540,4 +540,9 @@ CREATE TABLE tokens (
         created_at REAL NOT NULL,
         used_at REAL NOT NULL DEFAULT 0
     ) STRICT;
+CREATE TABLE prompts (
+        digest TEXT PRIMARY KEY,
+        instruction TEXT NOT NULL,
+        tools TEXT NOT NULL
+    ) STRICT;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -34,6 +34,27 @@ export interface Usage {
   cached_tokens: number;
 }
 
+export interface Seen {
+  prompt: string;
+  follows: boolean;
+  parts: readonly SeenPart[];
+}
+
+export interface SeenPart {
+  turns: readonly number[];
+  memory: boolean;
+  request: boolean;
+  reply: number;
+  id: string;
+  clip: number;
+  role: "" | "memory" | "user" | "assistant" | "tool";
+  name: string;
+  text: string;
+  said_at: string;
+  calls: readonly ToolCall[];
+  failed: boolean;
+}
+
 export type Found = readonly [name: string, text: string, kind: string];
 
 export interface Changes {
@@ -97,6 +118,7 @@ export interface ModelCalled extends Stamp {
   estimated_tokens: number;
   free: boolean;
   steered: number;
+  seen: Seen;
 }
 
 export interface PriceUnknown extends Stamp {

@@ -130,4 +130,12 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     """,
     # 21: the specialist that a message is for; empty: the orchestrator chooses.
     "ALTER TABLE accepted_messages ADD COLUMN agent TEXT NOT NULL DEFAULT '';",
+    # 22: the instructions and tools that models were shown. Events name them by their digest.
+    """
+    CREATE TABLE prompts (
+        digest TEXT PRIMARY KEY,
+        instruction TEXT NOT NULL,
+        tools TEXT NOT NULL
+    ) STRICT;
+    """,
 )
