@@ -24,6 +24,7 @@ from sestet.assembly import (
     policy_of,
     require_agents,
     settings_of,
+    telemetry_of,
     unlock_unattended,
     unmatched_warnings,
     vault_in,
@@ -99,6 +100,7 @@ class App:
         self._has_traces = Forgettings(database).has_traces()
         agents = (self.root, *self.root.sub_agents) if additions.model is None else ()
         self._policy = policy_of(settings, [agent.name for agent in agents])
+        self._telemetry = telemetry_of(settings, self.root)
         gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600)
         self.runner = Runner(
             Steps(self.root, self._processes.started_with(self.models.of, self.root), gatekeeper),
@@ -106,7 +108,9 @@ class App:
             History(self.journal, history_tokens(settings)),
             self._locks,
             limits_of(settings),
-            hooks_of(settings, database, self.models, self.root, additions.clock, self._after_turn),
+            hooks_of(
+                settings, database, self.models, self.root, additions.clock, self._after_turn, self._telemetry
+            ),
         )
 
     @property
@@ -201,6 +205,8 @@ class App:
         # The last observations are embedded too, so embedding closes last.
         if self.embedding:
             await self.embedding.close()
+        if self._telemetry:
+            await asyncio.to_thread(self._telemetry.close)
 
     def release(self) -> None:
         """Cut off the running turns and release their sessions."""

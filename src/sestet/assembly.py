@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sestet.agents import default_specs, room_names, room_tools
 from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
 from sestet.config import Loaded, Settings, data_directory, settings_from
+from sestet.config.installation import install_command
 from sestet.config.load import PASSPHRASE_FILE, passphrase_file, session_bus
 from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError, DefinitionError, VaultError
@@ -24,8 +25,8 @@ from sestet.plugins import Plugins
 from sestet.processes import Processes, workspace_roots
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Allowed, Policy
+from sestet.runtime.hooks import Hooks
 from sestet.runtime.limits import Limits
-from sestet.runtime.runner import Hooks
 from sestet.services.browser.page_search import PageSearch
 from sestet.services.day_budget import DayBudget
 from sestet.services.embedding.index import EmbeddingIndex
@@ -57,6 +58,7 @@ from sestet.storage.spending import SpendingStore
 
 if TYPE_CHECKING:
     from sestet.remote.load import LoadedPeers
+    from sestet.services.telemetry import Telemetry
 
 
 class Additions(Record):
@@ -301,10 +303,25 @@ def hooks_of(
     root: Agent,
     clock: Callable[[], datetime],
     after_turn: Callable[[str, bool], None],
+    telemetry: "Telemetry | None",
 ) -> Hooks:
     """What is done before, in and after every turn."""
     recall, fast_route = _recall_hook(settings, database), _fast_route(settings, models, root)
-    return Hooks(recall, fast_route, clock=clock, after_turn=after_turn)
+    hooks = Hooks(recall, fast_route, clock=clock, after_turn=after_turn)
+    return replace(hooks, on_event=telemetry.read) if telemetry else hooks
+
+
+def telemetry_of(settings: Settings, root: Agent) -> "Telemetry | None":
+    """The reader of events that sends spans; None: no collector is named, and nothing is sent."""
+    if not settings.telemetry.otlp_endpoint:
+        return None
+    try:
+        # The packages of the extra take a while to load.
+        from sestet.services.telemetry import Telemetry
+    except ImportError as error:
+        needed = f"telemetry.otlpEndpoint needs the extra 'otel': {install_command('otel')}"
+        raise ConfigError([needed]) from error
+    return Telemetry(settings, root.name)
 
 
 def _recall_hook(settings: Settings, database: Database) -> Callable[[str], Recollection | None]:

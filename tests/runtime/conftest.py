@@ -19,8 +19,9 @@ from sestet.runtime.approval import Gatekeeper
 from sestet.runtime.fast_route import FastRoute
 from sestet.runtime.gate import Policy
 from sestet.runtime.history import History
+from sestet.runtime.hooks import Hooks
 from sestet.runtime.limits import Limits
-from sestet.runtime.runner import Hooks, Runner
+from sestet.runtime.runner import Runner
 from sestet.runtime.steps import Steps
 from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database

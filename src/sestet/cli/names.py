@@ -5,6 +5,7 @@ A shell may evaluate what it is given, so no text of a conversation is among the
 
 import re
 
+from sestet.core.agent import ORCHESTRATOR
 from sestet.core.errors import PersonError
 
 _PLAIN = re.compile(r"[\w.-]+", re.ASCII)
@@ -35,8 +36,6 @@ def specialist_names() -> list[str]:
 
 
 def agent_names() -> list[str]:
-    from sestet.core.agent import ORCHESTRATOR
-
     return [ORCHESTRATOR, *specialist_names()]
 
 

@@ -14,7 +14,7 @@ from sestet.core.schema import JsonObject, JsonValue, schema_of
 
 _SECRET = {"writeOnly": True}
 #: Settings that send words, keys or requests to a place, as the file spells them.
-ADDRESSES = ("baseUrl", "rpcUrl", "url")
+ADDRESSES = ("baseUrl", "otlpEndpoint", "rpcUrl", "url")
 _KEY = "write ${VAR} to take it from the environment, or vault:NAME from the vault"
 _PATIENCE = {"minimum": 0.1}
 
@@ -206,6 +206,20 @@ class StorageSettings(_Section):
     ] = "process"
 
 
+class TelemetrySettings(_Section):
+    """Spans of turns for a collector of OpenTelemetry."""
+
+    otlp_endpoint: Annotated[
+        str,
+        "The collector's address, such as http://127.0.0.1:4318; empty: nothing is sent. "
+        "It needs the extra 'otel'",
+    ] = ""
+    content: Annotated[
+        bool,
+        "Sending messages, answers, and arguments and results of tools too; false: only names and figures",
+    ] = False
+
+
 class SpecialistSettings(_Section):
     """The settings of one agent."""
 
@@ -314,6 +328,7 @@ class Settings(_Section):
     workspace: WorkspaceSettings = WorkspaceSettings()
     sandbox: SandboxSettings = SandboxSettings()
     storage: StorageSettings = StorageSettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
     graph: GraphSettings = GraphSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     search: SearchSettings = SearchSettings()

@@ -6,7 +6,6 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from datetime import datetime
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
@@ -19,11 +18,11 @@ from sestet.core.event import (
 )
 from sestet.core.label import CLEAN, PIPED, Label
 from sestet.core.message import MemoryMessage, UserMessage, whole
-from sestet.core.record import Record
-from sestet.core.words import duration, local_now, moment
+from sestet.core.words import duration, moment
 from sestet.runtime.doubt import abandon
-from sestet.runtime.fast_route import FastRoute, routed_call
+from sestet.runtime.fast_route import routed_call
 from sestet.runtime.history import Conversation, History
+from sestet.runtime.hooks import Hooks
 from sestet.runtime.limits import Limits
 from sestet.runtime.replay import replay
 from sestet.runtime.running import RunningTurns
@@ -31,7 +30,6 @@ from sestet.runtime.steps import Steps
 from sestet.runtime.stopping import stop
 from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
-from sestet.services.memory.recall import Recollection
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
 
@@ -39,20 +37,6 @@ _log = logging.getLogger("sestet.runtime")
 
 #: The label of a turn that broke off: the worst.
 _UNKNOWN = Label(untrusted=True, private=True, sources=("a turn that broke off",))
-
-
-class Hooks(Record):
-    """Optional parts that an app adds to every turn."""
-
-    #: Finds what is remembered about the person's message; None: nothing is.
-    recall: Callable[[str], Recollection | None] = lambda text: None
-    #: Chooses the first delegation without a model when it is sure; None: a model always chooses.
-    fast_route: FastRoute | None = None
-    #: The present moment in the person's time zone, which each agent is told.
-    clock: Callable[[], datetime] = local_now
-    #: Called after a turn's last event was delivered, with the session id and whether the turn may have
-    #: stored something.
-    after_turn: Callable[[str, bool], None] = lambda session_id, stored: None
 
 
 class Runner:
@@ -134,6 +118,7 @@ class Runner:
             try:
                 while await turn.has_news():
                     while turn.unread:
+                        self._hooks.on_event(turn.unread[0])
                         yield turn.unread.popleft()
                 if turn.error is not None:
                     raise turn.error
@@ -145,6 +130,9 @@ class Runner:
                 finally:
                     self.running.remove(turn)
                     await turn.finish_writing()
+                    # A reader that left does not get these.
+                    for event in turn.unread:
+                        self._hooks.on_event(event)
                     self._history.add(turn)
                     self._hooks.after_turn(turn.session_id, may_have_stored(turn))
 
