@@ -324,6 +324,20 @@ async def test_why_chromium_does_not_start_is_read_from_its_words(
     assert names_in(temporary) == {script.name}
 
 
+@pytest.mark.parametrize("visible", [True, False])
+async def test_the_full_browser_starts_without_a_window_that_would_be_its_last(
+    temporary: Path, visible: bool
+) -> None:
+    """Sestet closes the browser's own first page, and the full browser ends with its last window."""
+    script = temporary / "chromium"
+    script.write_text(
+        '#!/bin/sh\nfor each; do echo "$each"; done | grep -e --no-startup-window >&2\nexit 1\n'
+    )
+    script.chmod(0o755)
+
+    assert "--no-startup-window" in await refusal(BrowserPlan(str(script), visible))
+
+
 def test_a_snap_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "chromium").touch(mode=0o755)
     monkeypatch.setattr(program, "_PLACES", ())

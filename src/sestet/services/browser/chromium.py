@@ -197,8 +197,11 @@ def _spawn(
     if as_root:
         os.chown(profile, DEDICATED_ID, DEDICATED_ID)
     arguments = [plan.program, *_FLAGS, f"--user-data-dir={profile}"]
-    if not plan.visible and "headless-shell" not in plan.program:
-        arguments.append("--headless=new")
+    if "headless-shell" not in plan.program:
+        # The full browser ends with its last window, and the one that it opens itself is closed at once.
+        arguments.append("--no-startup-window")
+        if not plan.visible:
+            arguments.append("--headless=new")
     if not plan.sandboxed:
         arguments.append("--no-sandbox")
     start = Start(
