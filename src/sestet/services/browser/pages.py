@@ -12,7 +12,7 @@ from sestet.services.browser.egress import PROXY_STATUSES
 from sestet.services.browser.elements import Element, find_element
 from sestet.services.browser.file_text import first_part, pdf_text
 from sestet.services.browser.reading import Reading, changes, find, read_page, show
-from sestet.services.browser.tab import LOAD_SECONDS, Dialog, Tab
+from sestet.services.browser.tab import LOAD_SECONDS, OVERTAKEN, Dialog, Tab
 from sestet.services.browser.window import Window
 from sestet.services.browser.wire import Guard, Response, Watch, site_of, without_unseen
 
@@ -29,6 +29,7 @@ _MEANINGS = {
     "ERR_TIMED_OUT": "the server did not answer in time",
     "ERR_TOO_MANY_REDIRECTS": "it redirects in a circle",
     "ERR_TUNNEL": "the connection was refused",
+    OVERTAKEN: "another page came in its place",
     "ERR_UNSAFE_PORT": "browsers do not speak to that port",
 }
 #: Where the checks that tell people from programs come from.
@@ -53,6 +54,10 @@ async def open_address(window: Window, url: str, guard: Guard | None = None) -> 
         await window.guard(watch)
     try:
         failed = await tab.go(url)
+        if failed == OVERTAKEN:
+            tab = await window.replace_tab()
+            await window.guard(watch if guard is not None else None)
+            failed = await tab.go(url)
     finally:
         if guard is not None:
             await window.guard(None)

@@ -50,6 +50,8 @@ _ON_ATTACH: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
     ("Page.setInterceptFileChooserDialog", {"enabled": True}),
 )
+#: What ``go`` says if the page before came again in the place of the wanted one: it may reload without end.
+OVERTAKEN = "overtaken"
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 
 
@@ -90,6 +92,9 @@ class Tab:
         #: When the text of the page was there; None: it still comes.
         self._has_text: float | None = None
         self._answer: str | None = None
+        #: The addresses of the documents that came since one was asked for, and the document that is wanted.
+        self._came: dict[str, str] = {}
+        self._wanted = ""
 
     async def prepare(self) -> None:
         """Set up the page before its first script runs."""
@@ -167,6 +172,7 @@ class Tab:
                 self._is_loading |= self.wire.awaits_page
                 self.wire.awaits_page = False
                 self.url = frame["url"] + frame.get("urlFragment", "")
+                self._came[frame["loaderId"]] = self.url
                 self.has_typed = False
                 self._is_replaced()
             case "Page.navigatedWithinDocument" if params["frameId"] == self.target_id:
@@ -221,8 +227,11 @@ class Tab:
         return await self._connection.send(method, params, self.session)
 
     async def go(self, url: str) -> str:
-        """Open an address and wait until the page is still. Returns Chromium's word for a failure, or ''."""
+        """Open an address and wait until the page is still. Returns the word for a failure, or ''."""
         self.wire.response = self.wire.unshown = None
+        self._came.clear()
+        self._wanted = ""
+        before = self.url
         self.wire.expected = url
         self._stopped_loading.clear()
         try:
@@ -231,7 +240,8 @@ class Tab:
                 await asyncio.sleep(0)  # an answer that is kept may be recorded just now
                 return failed
             await self.settle()
-            return ""
+            is_another = self._wanted and self._came.get(self._wanted, "") != self.url
+            return OVERTAKEN if is_another and self.url == before and not self.is_gone else ""
         finally:
             self.wire.expected = ""
 
@@ -242,6 +252,7 @@ class Tab:
         except TimeoutError:
             self._connection.tell("Page.stopLoading", {}, self.session)
             return "net::ERR_TIMED_OUT"
+        self._wanted = cast("str", answer.get("loaderId", ""))
         return cast("str", answer.get("errorText", ""))
 
     async def back(self) -> bool:

@@ -153,6 +153,12 @@ class Window:
         if self._current == name:
             self._current = next(reversed(self.tabs))
 
+    async def replace_tab(self) -> Tab:
+        """A new tab in the place of the current one, whose page does not let itself be left."""
+        was_alone = len(self.tabs) == 1
+        await self.close_tab(self._current)
+        return await self.ready() if was_alone else await self.new_tab()
+
     def lose(self, session: str) -> None:
         """A page or a frame is gone."""
         for name, tab in tuple(self.tabs.items()):

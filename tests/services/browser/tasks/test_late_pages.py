@@ -153,3 +153,20 @@ async def test_a_page_is_opened_while_the_last_one_still_loads(surfer: Surfer, w
 
     assert "# Start" in await surfer.go(web.url())
     assert "# Next" in await surfer.go(web.url("/next"))
+
+
+async def test_a_page_that_comes_again_in_the_place_of_the_wanted_one_is_left(
+    surfer: Surfer, web: Web
+) -> None:
+    """As a page does that reloads without end, if its reload begins while the other page comes."""
+    web.pages["/"] = "<h1>Here</h1>"
+
+    def calm(_: Received) -> Answer:
+        is_first = len(web.gets("/calm")) == 1
+        return Answer("<script>location.replace('/')</script>" if is_first else "<h1>Calm</h1>")
+
+    web.pages["/calm"] = calm
+    await surfer.go(web.url())
+
+    assert "# Calm" in await surfer.go(web.url("/calm"))
+    assert "# Here" in await surfer.go(web.url())
