@@ -6,6 +6,8 @@
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
+# Pages and their attackers wait most of the time, so there are more workers than cores. Each has a Chromium.
+PYTEST_BROWSER := $(BIN)/pytest -n 6 --dist worksteal
 
 # The page, and all that it is made of.
 PAGE := src/sestet/server/page/index.html
@@ -37,10 +39,10 @@ test-web: .venv/.dev ## check the types, the style and the units of the web page
 	$(BIN)/python -m scripts.build_page --check
 
 test-slow: .venv/.dev $(PAGE) ## run the slow tests: the batteries below, and the tests that take seconds
-	$(PYTEST) -m slow
+	@failed=0; $(PYTEST) -m "slow and not browser" || failed=1; $(PYTEST_BROWSER) -m browser || failed=1; exit $$failed
 
 test-all: .venv/.dev $(PAGE) ## run every test
-	$(PYTEST)
+	@failed=0; $(PYTEST) -m "not browser" || failed=1; $(PYTEST_BROWSER) -m browser || failed=1; exit $$failed
 
 test-containment: .venv/.dev ## attack the gate and the vault
 	$(PYTEST) -m containment
@@ -52,7 +54,7 @@ test-processes: .venv/.dev ## talk with the real program, at a terminal and thro
 	$(PYTEST) -m processes
 
 test-browser: .venv/.dev ## read, use and attack with pages in a real Chromium
-	$(PYTEST) -m browser
+	$(PYTEST_BROWSER) -m browser
 
 test-sandbox: .venv/.dev ## attack the sandbox
 	$(PYTEST) -m sandbox

@@ -8,7 +8,7 @@ import asyncio
 import pytest
 
 from tests.services.browser.attacks.arena import PRIVATE, UNTRUSTED, Arena, Refused
-from tests.services.browser.attacks.internet import EVIL, SHOP, Answer
+from tests.services.browser.attacks.internet import EVIL, SHOP, Answer, Seen, Special, Stream
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
 
@@ -72,20 +72,33 @@ CHANGES = {
 }
 
 
+def _held() -> tuple[Special, asyncio.Event]:
+    """An answer that comes when the event is set."""
+    is_time = asyncio.Event()
+
+    async def answer(_: Seen, stream: Stream) -> None:
+        await is_time.wait()
+        stream.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await stream.drain()
+
+    return answer, is_time
+
+
 @pytest.mark.parametrize("name", CHANGES)
 async def test_a_form_that_changes_after_the_question_is_not_sent(arena: Arena, name: str) -> None:
     for script, is_sent in ((CHANGES[name], False), ("", True)):
         arena.show(
-            f"{_FORM}<script>setTimeout(() => {{ {script}; document.title = 'changed' }}, 2500)</script>"
+            f"{_FORM}<script>fetch('/go').then(() => {{ {script}; document.body.append('changed') }})</script>"
         )
+        arena.shop.pages["/go"], is_time = _held()
         arena.shop.seen.clear()
         guest = arena.guest()
         await guest.open()
         await guest.call("fill", site=SHOP, fields={"E-mail": "anna@mail.example"})
         asked = await guest.preview(site=SHOP, target="Send")
         assert "anna@mail.example" in asked, asked
-        await guest.call("read", wait_for="changed")
-        await asyncio.sleep(2.2)
+        is_time.set()
+        assert "changed" in await guest.call("read", wait_for="changed")
         said = await guest.call("submit", site=SHOP, target="Send")
 
         assert isinstance(said, Refused) is not is_sent, said
