@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sestet.core.errors import StorageError
-from sestet.services.tokens import OWNER_FILE, Tokens
+from sestet.services.tokens import BROWSER_SECONDS, OWNER_FILE, Tokens
 from sestet.storage.database import Database
 from tests.cli.conftest import Call
 from tests.cli.program import Home
@@ -168,3 +168,29 @@ def test_a_folder_in_the_place_of_the_file_is_an_error_with_its_name(tokens: Tok
     (tmp_path / OWNER_FILE / "full").mkdir(parents=True)
     with pytest.raises(StorageError, match=OWNER_FILE):
         tokens.owner_file()
+
+
+def test_a_browser_that_stays_away_for_long_is_not_let_in_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 1_000_000.0
+    monkeypatch.setattr("time.time", lambda: now)
+    database = Database(tmp_path / "sestet.db")
+    tokens = Tokens(database)
+    browser, phone = tokens.new_for_browser(), tokens.new("phone", "chat")
+
+    now += 0.9 * BROWSER_SECONDS
+    used = tokens.find(browser)
+    now += 0.9 * BROWSER_SECONDS
+    renewed = tokens.find(browser)
+    assert used is not None
+    assert renewed is not None
+
+    now += 1.1 * BROWSER_SECONDS
+    assert tokens.find(browser) is None
+    assert not tokens.is_valid(renewed)
+    assert [row.name for row in tokens.all()] == ["phone"]
+    assert tokens.find(phone) is not None
+    tokens.new("tablet", "chat")
+    assert database.execute("SELECT client FROM tokens ORDER BY id") == [("phone",), ("tablet",)]
+    database.close()

@@ -7,8 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx2
+import pytest
 
 import sestet
+from sestet.detached.feeds import Feed
+from sestet.server import event_stream
+from sestet.storage.session_log import START, SessionLog
 from tests.server.served import Served, serving
 
 
@@ -127,6 +131,47 @@ async def test_a_turn_is_cancelled_while_its_reader_watches(tmp_path: Path) -> N
 
     assert answer.status_code == 200
     assert seen[-1]["kind"] == "turn_cancelled"
+
+
+async def test_the_events_of_a_message_that_was_cancelled_in_the_queue_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_stream, "QUIET_SECONDS", 0.05)
+    asked = asyncio.Event()
+
+    @sestet.tool(risk="safe", effect="none", reads=(), recovery="pure")
+    async def exec_wait() -> str:
+        """Wait for ever."""
+        asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+    replies = (to_operator("wait"), sestet.ToolCall("exec_wait", {}))
+    async with serving(tmp_path, *replies, tools=[exec_wait]) as served, served.client() as client:
+        await send(served, "s1", "wait")
+        await asked.wait()
+        waiting = await send(served, "s1", "and then?")
+        reader = asyncio.create_task(read_turn(served, waiting["turn"]))
+        await client.post(f"/api/turns/{waiting['turn']}/cancel")
+        async with asyncio.timeout(20):
+            assert await reader == []
+            assert await read_turn(served, waiting["turn"]) == []
+
+
+async def test_the_events_of_a_burst_come_to_a_reader_together(tmp_path: Path) -> None:
+    async with serving(tmp_path, "Hello!") as served:
+        await read_turn(served, (await send(served, "s1", "hi"))["turn"])
+        log = SessionLog(served.app.database)
+        first, second, *_ = log.after("s1", START, 10)
+        feed = Feed(log, "another")
+        reading = asyncio.create_task(anext(feed.follow(START)))
+        await asyncio.sleep(0)
+        feed.add([first])
+        for _ in range(5):
+            await asyncio.sleep(0)
+        feed.add([second])
+
+        assert await reading == [first, second]
 
 
 async def test_unknown_things_are_named(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import socket
+import struct
+import sys
 import tracemalloc
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, closing
@@ -352,3 +354,18 @@ def test_an_event_does_not_wait_for_the_acknowledgement_of_the_one_before() -> N
         client.connect(opened.getsockname())
         with closing(opened.accept()[0]) as connection:
             assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not count the segments of a connection")
+async def test_a_stream_begins_in_one_piece_with_its_head(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served:
+        port = urlsplit(served.url).port
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        entry = f"Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {served.token}\r\n\r\n"
+        writer.write(f"GET /api/sessions/s1/events HTTP/1.1\r\n{entry}".encode())
+        await reader.readuntil(b": connected")
+        facts = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+        writer.close()
+
+    (segments_with_data,) = struct.unpack_from("=I", facts, 152)
+    assert segments_with_data == 1

@@ -115,6 +115,33 @@ def test_the_journal_of_an_older_file_is_kept_with_its_rules(tmp_path: Path) -> 
     database.close()
 
 
+def test_messages_and_browsers_of_an_older_file_get_the_later_rules(tmp_path: Path) -> None:
+    path = tmp_path / "sestet.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    for script in MIGRATIONS[:22]:
+        connection.executescript(script)
+    connection.execute("PRAGMA user_version = 22")
+    connection.execute("INSERT INTO sessions VALUES ('s', 'tea', 0, 0)")
+    connection.execute("INSERT INTO turns VALUES ('begun', 's', 1, 'running')")
+    rows = [(turn, "s", turn, "tea", 1, 1, 0.0, 0, "") for turn in ("begun", "waiting")]
+    connection.executemany("INSERT INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    tokens = [("browser-1", b"1"), ("phone", b"2")]
+    connection.executemany(
+        "INSERT INTO tokens (client, scope, digest, created_at) VALUES (?, 'owner', ?, 1)", tokens
+    )
+    connection.close()
+
+    database = Database(path)
+    texts = "SELECT turn_id, text FROM accepted_messages ORDER BY turn_id"
+
+    assert database.execute(texts) == [("begun", ""), ("waiting", "tea")]
+    database.execute("INSERT INTO turns VALUES ('waiting', 's', 2, 'running')")
+    assert database.execute(texts) == [("begun", ""), ("waiting", "")]
+    lifetimes = database.execute("SELECT client, lifetime FROM tokens ORDER BY id")
+    assert lifetimes == [("browser-1", 30 * 24 * 3600), ("phone", 0)]
+    database.close()
+
+
 def test_turns_of_an_older_file_keep_their_states_and_no_other_state_is_taken(tmp_path: Path) -> None:
     path, states = tmp_path / "sestet.db", ("running", "finished", "failed", "paused", "cancelled")
     connection = sqlite3.connect(path, isolation_level=None)

@@ -7,12 +7,12 @@ next process that starts goes on with it. Every reader follows the session's fee
 import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
 from typing import Literal, TypeAlias
 
 from sestet.app import App
 from sestet.core.errors import BusyError, PersonError, StorageError
-from sestet.core.event import Event, TurnStarted, TurnSteered
+from sestet.core.event import Event, TurnSteered
 from sestet.detached.feeds import Feeds
 from sestet.runtime.delegation import require_agent
 from sestet.runtime.runner import Runner
@@ -118,7 +118,6 @@ class DetachedTurns:
 
     def start(self) -> None:
         """Go on with what an earlier process has accepted and not brought to an end."""
-        self._messages.clear_begun()
         for turn in self._journal.open_turns():
             if turn.state == "running" and self._messages.get(turn.id):
                 self.resume(turn.session_id, turn.id)
@@ -157,6 +156,10 @@ class DetachedTurns:
     def waiting(self) -> list[AcceptedMessage]:
         """The messages whose turns have not begun, the oldest first."""
         return self._messages.waiting()
+
+    def was_never_begun(self, turn_id: str) -> bool:
+        """Whether its message was cancelled in the queue: no event of the turn will ever come."""
+        return self._journal.turn(turn_id) is None and self.state(turn_id) == "cancelled"
 
     def message(self, turn_id: str) -> AcceptedMessage | None:
         """The message of a turn that this or an earlier process has accepted."""
@@ -235,7 +238,7 @@ class DetachedTurns:
         """Read a turn to its end. What the storage cuts off is resumed, with longer and longer pauses."""
         pause = _FIRST_PAUSE
         while True:
-            begun = self._journal.turn(turn_id) is not None and pause > _FIRST_PAUSE
+            begun = pause > _FIRST_PAUSE and self._journal.turn(turn_id) is not None
             try:
                 await self._hand_on(turn_id, self._runner.resume_turn(turn_id) if begun else events())
                 return
@@ -257,8 +260,5 @@ class DetachedTurns:
                 if not number:
                     row = self._journal.turn(turn_id)
                     number = row.number if row else 0
-                if isinstance(event, TurnStarted):
-                    with suppress(BusyError):
-                        self._messages.began(turn_id)
                 self.feeds.add(number, event)
                 self.on_event(event)

@@ -6,7 +6,7 @@ is an interrupt, which ends the run.
 
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from sestet.core.event import (
     AgentNudged,
@@ -101,20 +101,6 @@ class RunEvents:
         #: The questions of each delegation in this run.
         self._questions: dict[str, list[str]] = {}
         self._usage: dict[str, Usage] = {}
-        self._writers: dict[type[Event], Callable[[Any], bytes]] = {
-            DelegationStarted: self._delegated,
-            DelegationFinished: self._returned,
-            TextStreamed: self._streamed,
-            ModelCalled: self._replied,
-            ApprovalRequested: self._asked,
-            ToolCalled: self._called,
-            ToolFinished: self._answered_call,
-            TurnFinished: self._finished,
-            TurnPaused: self._paused,
-            TurnCancelled: self._cancelled,
-            TurnFailed: self._failed,
-            **dict.fromkeys(_CUSTOM, self._custom),
-        }
 
     def begin(self) -> bytes:
         if self._answered:
@@ -131,8 +117,8 @@ class RunEvents:
 
     def write(self, placed: Placed) -> bytes:
         event = placed.event
-        writer = self._writers.get(type(event))
-        return self._introduced(event) + writer(event) if writer else b""
+        writer = self._WRITERS.get(type(event))
+        return self._introduced(event) + writer(self, event) if writer else b""
 
     def cut_off(self) -> bytes:
         return _event("RUN_ERROR", {"message": cut_off_text(self._turn), "code": "unavailable"})
@@ -338,6 +324,22 @@ class RunEvents:
 
     def _at(self, event: Event, kind: str, **facts: object) -> bytes:
         return _event(kind, {"timestamp": int(event.stamp.at * 1000), **facts})
+
+    #: How each kind of event is written; other kinds are not shown.
+    _WRITERS: ClassVar[dict[type[Event], Callable[["RunEvents", Any], bytes]]] = {
+        DelegationStarted: _delegated,
+        DelegationFinished: _returned,
+        TextStreamed: _streamed,
+        ModelCalled: _replied,
+        ApprovalRequested: _asked,
+        ToolCalled: _called,
+        ToolFinished: _answered_call,
+        TurnFinished: _finished,
+        TurnPaused: _paused,
+        TurnCancelled: _cancelled,
+        TurnFailed: _failed,
+        **dict.fromkeys(_CUSTOM, _custom),
+    }
 
 
 def _usage(model: str, usage: Usage) -> Facts:

@@ -165,7 +165,9 @@ def _stream(call: Call[None, FollowQuery], session_id: str, after: Place, turn_i
         host.turns.feeds,
         session_id,
         after,
-        may_go_on=lambda: host.tokens.is_valid(token),
+        may_go_on=lambda: (
+            host.tokens.is_valid(token) and not (turn_id and host.turns.was_never_begun(turn_id))
+        ),
         is_last=lambda event: (
             bool(turn_id) and event.stamp.turn_id == turn_id and isinstance(event, END_OF_TURN)
         ),

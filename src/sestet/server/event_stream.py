@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import ExitStack, aclosing
 
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from sestet.core.event import Event
 from sestet.detached.feeds import Feeds
@@ -23,6 +23,13 @@ HEADERS = {
 }
 
 
+_HEAD: Message = {
+    "type": "http.response.start",
+    "status": 200,
+    "headers": [(name.encode(), value.encode()) for name, value in HEADERS.items()],
+}
+
+
 class ServerSentEvents(Response):
     """An answer that goes on until ``content`` ends, or its client leaves."""
 
@@ -36,9 +43,8 @@ class ServerSentEvents(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self._open_things:
-            headers = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-            await send({"type": "http.response.start", "status": 200, "headers": headers})
             if scope["method"] == "HEAD":
+                await send(_HEAD)
                 await _end(send)
                 return
             sending = asyncio.create_task(self._send(send))
@@ -56,6 +62,8 @@ class ServerSentEvents(Response):
                 await _end(send)
 
     async def _send(self, send: Send) -> None:
+        # In the same step as the first part, so that both go out in one piece.
+        await send(_HEAD)
         async with aclosing(self.content()) as parts:
             async for part in parts:
                 await _write(send, part)
@@ -88,6 +96,9 @@ class EventStream(ServerSentEvents):
     async def content(self) -> AsyncGenerator[bytes]:
         # The first bytes go out at once, so that a client knows that it is connected.
         yield b": connected\n\n"
+        if not self._may_go_on():
+            # Otherwise the first look would wait for an event that may never come.
+            return
         with self._feeds.reading(self._session_id) as feed:
             async with aclosing(feed.follow(self._after, QUIET_SECONDS)) as batches:
                 async for events in batches:

@@ -5,12 +5,10 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import ExitStack, aclosing
 from typing import Any, Protocol
 
-from starlette.types import Send
-
 from sestet.core.event import END_OF_TURN, ApprovalRequested, TurnPaused
 from sestet.server.endpoint import Call
 from sestet.server.errors import ApiError
-from sestet.server.event_stream import EventStream
+from sestet.server.event_stream import QUIET, ServerSentEvents
 from sestet.storage.journal import Journal
 from sestet.storage.session_log import Place, Placed
 
@@ -39,9 +37,9 @@ class FollowedTurn:
         with self._call.host.turns.feeds.reading(self.session_id) as feed:
             async with aclosing(feed.follow(self.after, _QUIET_SECONDS)) as batches:
                 async for batch in batches:
+                    own = self._own(batch)
                     if not self._may_go_on():
                         return
-                    own = self._own(batch)
                     if own or not batch:
                         yield own
                     if self.ended:
@@ -61,10 +59,8 @@ class FollowedTurn:
     def _may_go_on(self) -> bool:
         host = self._call.host
         # A message that is cancelled in the queue has no event that would say so.
-        in_queue = not self._begun and host.turns.state(self.turn_id) == "cancelled"
-        return host.tokens.is_valid(self._call.token) and (
-            not in_queue or host.app.journal.turn(self.turn_id) is not None
-        )
+        in_vain = not self._begun and host.turns.was_never_begun(self.turn_id)
+        return host.tokens.is_valid(self._call.token) and not in_vain
 
 
 def accept(
@@ -101,31 +97,23 @@ class Surface(Protocol):
         ...
 
 
-class TurnStream(EventStream):
+class TurnStream(ServerSentEvents):
     """A turn as a stream of a surface's own events. A client that leaves does not stop the turn."""
 
     def __init__(self, call: Call[Any, Any], turn: FollowedTurn, surface: Surface) -> None:
         opened = ExitStack()
         opened.enter_context(call.limits.stream(call.token.name))
-        super().__init__(
-            call.host.turns.feeds, turn.session_id, turn.after, may_go_on=lambda: True, open_things=opened
-        )
+        super().__init__(opened)
         self._turn = turn
         self._surface = surface
 
-    async def _send(self, send: Send) -> None:
-        await _write(send, self._surface.begin())
+    async def content(self) -> AsyncGenerator[bytes]:
+        yield self._surface.begin()
         async with aclosing(self._turn.batches()) as batches:
             async for batch in batches:
-                await _write(send, b"".join(map(self._surface.write, batch)) or b": quiet\n\n")
+                yield b"".join(map(self._surface.write, batch)) or QUIET
         if not self._turn.ended:
-            await _write(send, self._surface.cut_off())
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _write(send: Send, content: bytes) -> None:
-    if content:
-        await send({"type": "http.response.body", "body": content, "more_body": True})
+            yield self._surface.cut_off()
 
 
 async def read_whole(call: Call[Any, Any], turn: FollowedTurn, read: Callable[[Placed], object]) -> None:

@@ -23,6 +23,8 @@ _NAME = re.compile(r"[\w.@:+-]{1,64}")
 #: A token's last use is noted at most this often.
 _NOTE_SECONDS = 60.0
 _FILE_BYTES = 1000
+#: A browser that has not come for so long has to be let in again: 30 days.
+BROWSER_SECONDS = 30 * 24 * 3600.0
 
 
 class Tokens:
@@ -30,25 +32,28 @@ class Tokens:
         self._store = TokenStore(database)
         self._directory = database.path.parent
 
-    def new(self, name: str, scope: TokenScope) -> str:
-        """Make a token. It is shown this once: only a hash of it is stored."""
+    def new(self, name: str, scope: TokenScope, lifetime: float = 0) -> str:
+        """Make a token. It is shown this once: only a hash of it is stored.
+
+        ``lifetime``: it ends so many seconds after its last use; 0: only when it is revoked.
+        """
         if not _NAME.fullmatch(name):
             raise PersonError(
                 f"'{name[:80]}' cannot be a token's name: use letters, digits and . _ - @ : +, 64 at most"
             )
         token = _PREFIX + secrets.token_urlsafe(32)
-        if not self._store.add(name, scope, _digest(token), time.time()):
+        if not self._store.add(name, scope, _digest(token), time.time(), lifetime):
             raise PersonError(f"there is already a token '{name}'; revoke it first, or choose another name")
         return token
 
     def new_for_browser(self) -> str:
-        """A token of the owner for one browser, which keeps it in a cookie."""
-        return self.new(f"browser-{secrets.token_hex(3)}", "owner")
+        """A token of the owner for one browser, which keeps it in a cookie. Each use renews it."""
+        return self.new(f"browser-{secrets.token_hex(3)}", "owner", BROWSER_SECONDS)
 
     def find(self, token: str) -> TokenRow | None:
-        """The token that a client shows; None: it is unknown or revoked."""
-        row = self._store.find(_digest(token)) if is_token(token) else None
+        """The token that a client shows; None: it is unknown, was revoked or has ended."""
         now = time.time()
+        row = self._store.find(_digest(token), now) if is_token(token) else None
         if row is not None and now - row.used_at > _NOTE_SECONDS:
             # When it was used last is not worth waiting for another process.
             with suppress(BusyError):
@@ -57,10 +62,10 @@ class Tokens:
 
     def is_valid(self, token: TokenRow) -> bool:
         """Whether a token that was found before is still there."""
-        return self._store.has(token.id)
+        return self._store.has(token.id, time.time())
 
     def all(self) -> list[TokenRow]:
-        return self._store.all()
+        return self._store.all(time.time())
 
     def revoke(self, name: str) -> None:
         if not self._store.remove(name):

@@ -3,8 +3,9 @@
 import time
 from typing import Any
 
+from sestet.core.errors import BusyError
 from sestet.core.record import Record
-from sestet.storage.database import Database
+from sestet.storage.database import Database, Value
 
 
 class AcceptedMessage(Record):
@@ -14,7 +15,7 @@ class AcceptedMessage(Record):
     session_id: str
     #: The client's own name for the message: the same key again is the same message.
     key: str
-    #: Empty once the turn has begun: the journal has it then.
+    #: Empty once the turn has begun: a trigger clears it, for the journal has it then.
     text: str
     #: Whether the person wrote it.
     mine: bool
@@ -29,8 +30,7 @@ class AcceptedMessage(Record):
 
 _COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled, agent"
 _SELECT = f"SELECT {_COLUMNS} FROM accepted_messages"  # noqa: S608 - the columns above
-#: A turn may have begun and its process have died before it could clear the text.
-_HAS_NOT_BEGUN = "text <> '' AND turn_id NOT IN (SELECT id FROM turns)"
+_HAS_NOT_BEGUN = "text <> ''"
 
 
 class AcceptedMessages:
@@ -41,14 +41,21 @@ class AcceptedMessages:
         self, turn_id: str, session_id: str, key: str, text: str, *, mine: bool, can_ask: bool, agent: str
     ) -> AcceptedMessage:
         """Store a message; the one that is stored already if the session has one with this key."""
-        with self._database.transaction(patient=True):
-            self._database.execute(
-                "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)",
-                (turn_id, session_id, key, text, mine, can_ask, time.time(), agent),
-            )
-            message = self.find(session_id, key)
-        assert message is not None  # written above, or before
+        row = (turn_id, session_id, key, text, mine, can_ask, time.time(), False, agent)
+        try:
+            is_new = self._insert(row)
+        except BusyError:
+            with self._database.transaction(patient=True):
+                is_new = self._insert(row)
+        message = _message(row) if is_new else self.find(session_id, key)
+        assert message is not None  # written now, or before
         return message
+
+    def _insert(self, row: tuple[Value, ...]) -> bool:
+        done = self._database.execute(
+            "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+        )
+        return done.rowcount == 1
 
     def get(self, turn_id: str) -> AcceptedMessage | None:
         row = self._database.execute(f"{_SELECT} WHERE turn_id = ?", (turn_id,)).fetchone()
@@ -62,16 +69,6 @@ class AcceptedMessages:
         """The messages whose turns have not begun, the oldest first."""
         rows = self._database.execute(f"{_SELECT} WHERE {_HAS_NOT_BEGUN} ORDER BY accepted_at, turn_id")
         return [_message(row) for row in rows]
-
-    def began(self, turn_id: str) -> None:
-        """Forget the text of a message whose turn has begun: the journal is its only place then."""
-        self._database.execute("UPDATE accepted_messages SET text = '' WHERE turn_id = ?", (turn_id,))
-
-    def clear_begun(self) -> None:
-        """The same for turns whose process died before it could."""
-        self._database.execute(
-            "UPDATE accepted_messages SET text = '' WHERE text <> '' AND turn_id IN (SELECT id FROM turns)"
-        )
 
     def cancel(self, turn_id: str) -> bool:
         """Cancel a message before its turn begins; False if the turn has begun or the message is unknown."""

@@ -539,10 +539,13 @@ CREATE TABLE tokens (
         digest BLOB NOT NULL UNIQUE,
         created_at REAL NOT NULL,
         used_at REAL NOT NULL DEFAULT 0
-    ) STRICT;
+    , lifetime REAL NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE prompts (
         digest TEXT PRIMARY KEY,
         instruction TEXT NOT NULL,
         tools TEXT NOT NULL
     ) STRICT;
+CREATE TRIGGER accepted_message_begun AFTER INSERT ON turns BEGIN
+        UPDATE accepted_messages SET text = '' WHERE turn_id = new.id;
+    END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -138,4 +138,14 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         tools TEXT NOT NULL
     ) STRICT;
     """,
+    # 23: the text of a message goes with the beginning of its turn. A token may end some seconds after its
+    # last use; 0: it stays until it is revoked. Those of browsers, which no person names, end after 30 days.
+    """
+    CREATE TRIGGER accepted_message_begun AFTER INSERT ON turns BEGIN
+        UPDATE accepted_messages SET text = '' WHERE turn_id = new.id;
+    END;
+    UPDATE accepted_messages SET text = '' WHERE text <> '' AND turn_id IN (SELECT id FROM turns);
+    ALTER TABLE tokens ADD COLUMN lifetime REAL NOT NULL DEFAULT 0;
+    UPDATE tokens SET lifetime = 2592000 WHERE client GLOB 'browser-*';
+    """,
 )
