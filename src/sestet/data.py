@@ -17,6 +17,7 @@ from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import Exchange, search_sessions
 from sestet.services.tokens import Tokens
 from sestet.storage.database import FILE_NAME, Database
+from sestet.storage.extractions import ExtractionStore
 from sestet.storage.graph import GraphStore, TripleRow
 from sestet.storage.journal import Journal, SessionRow
 from sestet.storage.observation_progress import ObservationProgress, WorkSum
@@ -82,6 +83,10 @@ class Data:
     @cached_property
     def graph(self) -> GraphStore:
         return GraphStore(self._database)
+
+    @cached_property
+    def extractions(self) -> ExtractionStore:
+        return ExtractionStore(self._database, self.graph)
 
     def graph_facts(self, limit: int) -> list[TripleRow]:
         """The facts of the graph, the latest first, also while the graph is switched off."""

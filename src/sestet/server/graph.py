@@ -6,9 +6,11 @@ from sestet.core.record import Meta, Record, as_builtins
 from sestet.data import Data
 from sestet.server.endpoint import Body, Call, Endpoint, Limit, NoQuery, Words
 from sestet.server.errors import ApiError, not_found
+from sestet.services.extraction import Extraction
 from sestet.services.facts import (
     Direction,
     Facts,
+    ProposalRow,
     Walk,
     describe_fact,
     describe_proposal,
@@ -154,25 +156,38 @@ async def list_predicates(call: Call[None, NoQuery]) -> PredicateList:
 
 
 async def list_proposals(call: Call[None, NoQuery]) -> ProposalList:
-    facts = Facts(call.host.app.graph, call.host.app.background.extraction)
-    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in facts.proposals()])
+    def read(data: Data) -> ProposalList:
+        facts = _facts(call, data)
+        return _described(facts, facts.proposals())
+
+    return await call.host.read(read)
 
 
 async def decide_proposals(call: Call[Decisions, NoQuery]) -> ProposalList:
-    facts = Facts(call.host.app.graph, call.host.app.background.extraction)
-    waiting = {row.id for row in facts.proposals()}
-    if unknown := {*call.body.accept, *call.body.reject} - waiting:
-        raise not_found("proposal that waits", str(min(unknown)))
-    if both := {*call.body.accept} & {*call.body.reject}:
-        raise ApiError("bad_request", f"proposal {min(both)} cannot be accepted and rejected at once")
-    decided = facts.decide(call.body.accept, call.body.reject)
-    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in decided])
+    body = call.body
+
+    def decide(data: Data) -> ProposalList:
+        facts = _facts(call, data)
+        waiting = {row.id for row in facts.proposals()}
+        if unknown := {*body.accept, *body.reject} - waiting:
+            raise not_found("proposal that waits", str(min(unknown)))
+        if both := {*body.accept} & {*body.reject}:
+            raise ApiError("bad_request", f"proposal {min(both)} cannot be accepted and rejected at once")
+        return _described(facts, facts.decide(body.accept, body.reject))
+
+    return await call.host.read(decide)
+
+
+def _described(facts: Facts, rows: list[ProposalRow]) -> ProposalList:
+    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in rows])
 
 
 def _facts(call: Call[Any, Any], data: Data) -> Facts:
     """The graph on the connection of this thread."""
     app = call.host.app
-    return Facts(data.graph if app.graph else None, app.background.extraction)
+    extraction = app.background.extraction
+    own = extraction and Extraction(data.extractions, extraction.predicates, "off")
+    return Facts(data.graph if app.graph else None, own)
 
 
 def _require(data: Data, *nodes: str) -> None:

@@ -11,7 +11,7 @@ from sestet.server.conversations import TurnFacts, require_session, turn_facts
 from sestet.server.endpoint import Body, Call, Endpoint, NoQuery, PageQuery
 from sestet.server.errors import ApiError, not_found
 from sestet.services.approvals import describe_grant, when_free
-from sestet.services.file_changes.undo import describe_plan, describe_set
+from sestet.services.file_changes.undo import UndoPlan, describe_plan, describe_set
 from sestet.services.forgetting import Wipe
 from sestet.services.session_deletion import describe_deleted
 from sestet.services.session_markdown import session_markdown
@@ -171,25 +171,30 @@ async def list_changes(call: Call[None, PageQuery]) -> ChangeSets:
 
 
 async def plan_undo(call: Call[None, NoQuery]) -> dict[str, object]:
-    plan = await call.host.app.undo.plan(await _changes(call))
+    number = call.number("changes")
+    plan = await call.host.read(lambda data: asyncio.run(_plan_undo(data, number)))
     return as_builtins(describe_plan(plan, undone=False))
 
 
 async def undo_changes(call: Call[None, NoQuery]) -> dict[str, object]:
-    plan = await call.host.app.undo.plan(await _changes(call))
-    if plan.changed_since:
-        raise ApiError("conflict", "files have changed since, so nothing was undone", "look at the plan")
-    await call.host.app.undo.run(plan)
+    number = call.number("changes")
+    plan = await call.host.read(lambda data: asyncio.run(_undo(data, number)))
     return as_builtins(describe_plan(plan, undone=True))
 
 
-async def _changes(call: Call[None, NoQuery]) -> int:
-    """The number of a set that can be undone; raise if there is none."""
-    number = call.number("changes")
-    sets = await call.host.read(lambda data: data.undo.sets())
-    if not any(each.row.id == number for each in sets):
+async def _undo(data: Data, number: int) -> UndoPlan:
+    plan = await _plan_undo(data, number)
+    if plan.changed_since:
+        raise ApiError("conflict", "files have changed since, so nothing was undone", "look at the plan")
+    await data.undo.run(plan)
+    return plan
+
+
+async def _plan_undo(data: Data, number: int) -> UndoPlan:
+    """The plan for a set that can be undone; raise if there is none. It may read many sets."""
+    if not any(each.row.id == number for each in data.undo.sets()):
         raise not_found("set of changes that can be undone", str(number))
-    return number
+    return await data.undo.plan(number)
 
 
 async def list_grants(call: Call[None, NoQuery]) -> GrantList:
