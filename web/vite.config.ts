@@ -1,6 +1,11 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
+function served() {
+  const target = "http://127.0.0.1:7373";
+  return { target, changeOrigin: true, headers: { origin: target } };
+}
+
 // The server's policy is `default-src 'self'`: nothing is inlined, nothing is preloaded by an inline script.
 export default defineConfig({
   base: "/",
@@ -14,6 +19,6 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   // `npm run dev` beside a running `sestet serve`.
-  server: { proxy: { "/api": "http://127.0.0.1:7373", "/enter": "http://127.0.0.1:7373" } },
+  server: { proxy: { "/api": served(), "/enter": served() } },
   test: { include: ["tests/unit/**/*.test.{ts,tsx}"] },
 });
