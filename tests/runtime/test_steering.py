@@ -22,6 +22,7 @@ from sestet.runtime.steering import NotSteerableError
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from tests.runtime.conftest import SENT, Conversation, Talk
+from tests.runtime.seen import require_rebuilt
 from tests.runtime.test_resume import kinds_by_place, plant, rest_of
 from tests.runtime.transcript import transcript, transfer
 
@@ -317,3 +318,20 @@ async def test_the_next_turn_knows_the_added_words(talk: Conversation, kept: boo
     await conversation.say("thanks")
 
     assert texts(steered.model.requests[-1]) == [f"list the books\n\n{ADDED}", "Two.", "thanks"]
+
+
+async def test_what_a_model_was_shown_of_added_words_is_rebuilt_from_the_journal(
+    talk: Conversation, database: Database
+) -> None:
+    steered = Steered(
+        talk,
+        {
+            "orchestrator": [transfer("operator", reply=True), "Two.", "You are welcome."],
+            "operator": ["five"],
+        },
+    )
+    steered.on("operator", WORDS)
+    await steered.talk.begin("list the books")
+    await steered.talk.say("thanks")
+
+    require_rebuilt(Journal(database), steered.model.requests)

@@ -16,7 +16,7 @@ from sestet.services.sessions import SessionRow, new_session_id, require_session
 from sestet.services.turn_summary import describe_exchange
 from sestet.storage.session_log import START, Place, read_place
 
-_SEND_LATER = "send it as a message of the session, which is answered after this turn"
+_SEND_LATER = "send it as a message of the session"
 #: Why words cannot be added to a turn in a state, and the way out.
 _NOT_STEERABLE: dict[TurnState, tuple[str, str]] = {
     "queued": ("the turn has not begun", "cancel it, and send the whole message again"),
