@@ -1,0 +1,63 @@
+import { useState } from "react";
+import { address } from "../../state/route";
+import { Dialog } from "../../ui/dialog";
+import { Icon } from "../../ui/icons";
+import { Loading, troubleOf, useLoad } from "../../ui/load";
+import { moment } from "../../ui/time";
+import { get, post } from "../../wire/api";
+import { WORDS } from "./words";
+
+interface ChangeSet {
+  id: number;
+  session: string;
+  turn: string;
+  at: number;
+  done?: string[];
+}
+
+interface Plan extends ChangeSet {
+  steps: { path?: string; action?: string; text?: string }[];
+  changed_since: string[];
+  undone: boolean;
+}
+
+/** What the agents changed in files, and the way back. */
+export function ChangesTab() {
+  const sets = useLoad<{ changes: ChangeSet[] }>("/api/changes");
+  const [plan, setPlan] = useState<Plan>();
+  const [trouble, setTrouble] = useState("");
+  const undo = async () => {
+    try {
+      await post(`/api/changes/${plan?.id}/undo`, undefined);
+      setPlan(undefined);
+      sets.reload();
+    } catch (error) {
+      setTrouble(troubleOf(error));
+    }
+  };
+  return (
+    <Loading of={sets}>
+      {sets.value?.changes.length === 0 && <p className="empty">{WORDS.noChanges}</p>}
+      {(sets.value?.changes.length ?? 0) > 0 && (
+        <ul className="rows">
+          {sets.value?.changes.map((set) => (
+            <li className="settings-change" key={set.id}>
+              <a href={address("s", set.session, set.turn)} className="num">{moment(set.at)}</a>
+              <span className="settings-detail" dir="auto">{(set.done ?? []).join(", ")}</span>
+              <button type="button" className="button button-small" onClick={() => {
+                setTrouble("");
+                get<Plan>(`/api/changes/${set.id}/undo`).then(setPlan, (error: unknown) => setTrouble(troubleOf(error)));
+              }}><Icon name="undo" />{WORDS.undo}</button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {trouble && !plan && <p className="tag-bad" role="alert">{trouble}</p>}
+      <Dialog isOpen={plan !== undefined} onClose={() => setPlan(undefined)} title={WORDS.undoTitle} footer={<button type="button" className="button button-main" disabled={(plan?.changed_since.length ?? 0) > 0} onClick={() => void undo()}>{WORDS.undo}</button>}>
+        {plan && plan.changed_since.length > 0 && <p className="tag-bad">{WORDS.undoBlocked} {plan.changed_since.join(", ")}</p>}
+        <ul>{plan?.steps.map((step, at) => <li key={at} dir="auto">{step.text ?? [step.action, step.path].filter(Boolean).join(" ")}</li>)}</ul>
+        {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
+      </Dialog>
+    </Loading>
+  );
+}
