@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp
 
@@ -14,6 +14,7 @@ from sestet.core.record import Record, to_json
 from sestet.server import (
     agents,
     agui,
+    built_page,
     calls,
     conversations,
     costs,
@@ -31,11 +32,13 @@ from sestet.server import (
     settings,
     stream,
 )
+from sestet.server.built_page import page_routes
 from sestet.server.endpoint import Endpoint, answer, error_response
-from sestet.server.entry import Entry, EntryCodes, cookie_name
+from sestet.server.entry import Entry, EntryCodes
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
+from sestet.server.sign_in import sign_in_routes
 
 _FAMILIES = (
     session_list,
@@ -64,9 +67,6 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *API,
     *metrics_api.ENDPOINTS,
 )
-_YEAR = 365 * 24 * 3600
-_WELCOME = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Sestet</title>
-<p>Sestet is running. <code>sestet docs server</code> shows how programs talk with it.</p></html>"""
 
 
 class Health(Record):
@@ -87,34 +87,17 @@ def application(
             return error_response(ApiError("unavailable", "the server is stopping"))
         return _json(Health("ready", __version__))
 
-    async def enter(request: Request) -> Response:
-        if not codes.use(request.query_params.get("code", "")):
-            refused = "this code was used or has expired"
-            return error_response(ApiError("unauthorized", refused, "start 'sestet serve --open' again"))
-        response = RedirectResponse("/", 303)
-        response.set_cookie(
-            cookie_name(scheme),
-            host.tokens.new_for_browser(),
-            _YEAR,
-            httponly=True,
-            samesite="strict",
-            secure=scheme == "https",
-        )
-        return response
-
-    async def welcome(request: Request) -> Response:
-        return Response(_WELCOME, media_type="text/html")
-
+    page = page_routes(built_page.DIRECTORY)
     routes = [
         *(_route(host, endpoint, limits) for endpoint in ENDPOINTS),
         Route("/health", health),
         Route("/ready", ready),
-        Route("/enter", enter),
-        Route("/", welcome),
+        *sign_in_routes(host.tokens, codes, limits, scheme),
+        *page,
     ]
     inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page, Exception: _failed})
     inner.router.redirect_slashes = False
-    return Entry(inner, host.tokens, hosts, limits, scheme)
+    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(route.path for route in page))
 
 
 def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
@@ -135,7 +118,8 @@ async def _no_such_page(request: Request, error: Exception) -> Response:
 def _allowed_methods(path: str) -> str:
     """The methods of every endpoint at a path, as the header Allow has them."""
     patterns = ((each, compile_path(each.path)[0]) for each in ENDPOINTS)
-    return ", ".join(sorted({each.method for each, pattern in patterns if pattern.match(path)})) or "GET"
+    methods = {each.method for each, pattern in patterns if pattern.match(path)}
+    return ", ".join(sorted(methods)) or ("GET, POST" if path == "/enter" else "GET")
 
 
 async def _failed(request: Request, error: Exception) -> Response:

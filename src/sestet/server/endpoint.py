@@ -32,6 +32,9 @@ class Body(Record, forbid_unknown_fields=True):
     """The base of what a request brings: an unknown field is a mistake, and told."""
 
 
+_Kind = TypeVar("_Kind", bound=Body)
+
+
 class NoQuery(Body):
     """No parameter behind the question mark."""
 
@@ -110,7 +113,7 @@ async def answer(host: Host, limits: RequestLimits, endpoint: Endpoint, request:
                 "use a token with a wider scope: 'sestet tokens new NAME --scope owner'",
             )
         query = _query(endpoint.query, request)
-        body = await _body(endpoint.body, request) if endpoint.body else None
+        body = await read_body(endpoint.body, request) if endpoint.body else None
         result = await endpoint.handle(Call(host, limits, request, body, query))
     except Exception as error:
         return endpoint.error(error) if endpoint.error else error_response(error)
@@ -137,7 +140,7 @@ def error_response(error: Exception) -> Response:
     if told.facts.code == "internal":
         _log.error("a request failed on a bug", exc_info=error)
     headers = {"WWW-Authenticate": "Bearer"} if told.status == 401 else {}
-    headers |= {"Retry-After": "1"} if told.status in (429, 503) else {}
+    headers |= {"Retry-After": str(told.retry_after)} if told.status in (429, 503) else {}
     return Response(to_json(ErrorBody(told.facts)), told.status, headers, "application/json")
 
 
@@ -151,7 +154,8 @@ def _query(kind: type[Body], request: Request) -> Body:
         raise ApiError("bad_request", f"in the query: {error}") from None
 
 
-async def _body(kind: type[Body], request: Request) -> Body:
+async def read_body(kind: type[_Kind], request: Request) -> _Kind:
+    """The body of a request, which must be JSON of this form."""
     declared = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if declared != "application/json":
         raise ApiError(

@@ -25,7 +25,7 @@ _COOKIE = "sestet_token"
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 #: Paths that need no token: they tell nothing.
-OPEN_PATHS = frozenset({"/health", "/ready", "/enter", "/", "/favicon.ico"})
+OPEN_PATHS = frozenset({"/health", "/ready", "/enter", "/favicon.ico"})
 _CODE_SECONDS = 60.0
 _TOKEN_PARAMETERS = frozenset({"token", "access_token", "api_key", "key"})
 
@@ -50,12 +50,20 @@ class Entry:
     """The outermost layer of the server."""
 
     def __init__(
-        self, inner: ASGIApp, tokens: Tokens, hosts: Iterable[str], limits: RequestLimits, scheme: str
+        self,
+        inner: ASGIApp,
+        tokens: Tokens,
+        hosts: Iterable[str],
+        limits: RequestLimits,
+        scheme: str,
+        page: frozenset[str] = frozenset(),
     ) -> None:
         """``hosts``: the names that a request may call this server, with their port.
 
         ``scheme``: the one that clients see, which a proxy may have changed on the way.
+        ``page``: the paths of the page's own files, which hold nothing private.
         """
+        self._open_paths = OPEN_PATHS | page
         self._inner = inner
         self._tokens = tokens
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -93,7 +101,7 @@ class Entry:
         _require_ordinary(scope, headers)
         _refuse_token_in_address(scope)
         token = self._token(headers)
-        if token is None and scope["path"] not in OPEN_PATHS:
+        if token is None and scope["path"] not in self._open_paths:
             raise _unknown(headers)
         if token is not None:
             self._limits.count(token.name)

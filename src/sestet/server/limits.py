@@ -16,6 +16,10 @@ _BODY_BYTES = 1_000_000
 _LARGE_BODIES = {"/api/documents": 50_000_000}
 _REQUESTS_A_MINUTE = 1200
 _STREAMS = 64
+#: Wrong tokens that one address may show in a minute, and the addresses that are remembered.
+_WRONG_TOKENS = 10
+_WRONG_SECONDS = 60.0
+_ADDRESSES = 1000
 
 
 class RequestLimits:
@@ -36,6 +40,8 @@ class RequestLimits:
         #: For each token: the requests that it may make now, and when that was counted.
         self._left: dict[str, tuple[float, float]] = {}
         self._open: dict[str, int] = {}
+        #: For each address: when it has shown wrong tokens.
+        self._wrong: dict[str, list[float]] = {}
 
     def body_of(self, path: str) -> int:
         return _LARGE_BODIES.get(path, self._body)
@@ -51,6 +57,23 @@ class RequestLimits:
                 "too_many_requests", "this token makes too many requests", f"wait {wait} seconds", wait
             )
         self._left[token] = (left - 1, now)
+
+    def require_few_wrong_tokens(self, address: str) -> None:
+        """Raise while an address has shown too many wrong tokens."""
+        now = time.monotonic()
+        recent = [at for at in self._wrong.get(address, ()) if now - at < _WRONG_SECONDS]
+        if len(recent) >= _WRONG_TOKENS:
+            wait = math.ceil(recent[0] + _WRONG_SECONDS - now)
+            raise ApiError(
+                "too_many_requests", "too many wrong tokens came from here", f"wait {wait} seconds", wait
+            )
+
+    def count_wrong_token(self, address: str) -> None:
+        times = [*self._wrong.pop(address, ()), time.monotonic()][-_WRONG_TOKENS:]
+        self._wrong[address] = times
+        if len(self._wrong) > _ADDRESSES:
+            # The address whose last wrong token is the oldest.
+            del self._wrong[next(iter(self._wrong))]
 
     @property
     def open_streams(self) -> int:

@@ -12,7 +12,10 @@ _ALWAYS: RawHeaders = [
     (b"cache-control", b"no-store"),
 ]
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
-_PAGE_POLICY = b"default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+_PAGE_POLICY = (
+    b"default-src 'self'; connect-src 'self'; img-src 'self' blob:; object-src 'none'; "
+    b"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 #: Of answers that are no pages.
 API_HEADERS: RawHeaders = [*_ALWAYS, (b"content-security-policy", _API_POLICY)]
 #: Of pages: they load what they need from this server alone.
