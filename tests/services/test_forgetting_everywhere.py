@@ -99,7 +99,7 @@ def fill(database: Database) -> None:
     ask(database)
     change_files(database)
     pay(database)
-    AcceptedMessages(database).add("later", "s1", "key", f"And {FACT}", mine=True, can_ask=True)
+    AcceptedMessages(database).add("later", "s1", "key", f"And {FACT}", mine=True, can_ask=True, agent="")
     chunk = StoredChunk(f"About {FACT}", f"Somebody wrote that {FACT}", "/notes.txt")
     DocumentStore(database).replace("/notes.txt", "text", 1, "d", [chunk])
     ObservationProgress(database, Journal(database)).log("observe", "rules", 0, Usage(), f"no {FACT}")
