@@ -16,9 +16,8 @@ def describe_agents(
     root: Agent, specs: Sequence[AgentSpec], unmatched: Sequence[Tool], plugins: Plugins
 ) -> dict[str, object]:
     """The tree, with the agents that were not created and the tools without an owner."""
-    prefixes = {spec.name: spec.prefixes for spec in specs}
     return {
-        "root": _describe(root, plugins, prefixes),
+        "root": _describe(root, plugins, {spec.name: spec for spec in specs}),
         "unmatched": [tool.name for tool in unmatched],
         "not_created": [{"name": spec.name, "reason": NOT_CREATED} for spec in missing_agents(root, specs)],
         "problems": list(plugins.problems),
@@ -32,15 +31,17 @@ def missing_agents(root: Agent, specs: Sequence[AgentSpec]) -> list[AgentSpec]:
     return [spec for spec in specs if root.sub_agent(spec.name) is None]
 
 
-def _describe(agent: Agent, plugins: Plugins, prefixes: Mapping[str, Sequence[str]]) -> dict[str, object]:
+def _describe(agent: Agent, plugins: Plugins, specs: Mapping[str, AgentSpec]) -> dict[str, object]:
+    spec = specs.get(agent.name, AgentSpec(agent.name))
     return {
         "name": agent.name,
         "description": agent.description,
         "remote": agent.remote is not None,
-        "prefixes": list(prefixes.get(agent.name, ())),
+        "prefixes": list(spec.prefixes),
+        "examples": list(fit_to_tools(spec, (tool.name for tool in agent.tools or ())).examples),
         "origin": plugins.origins.get(agent.name),
         "tools": None if agent.tools is None else [describe_tool(tool, plugins) for tool in agent.tools],
-        "sub_agents": [_describe(child, plugins, prefixes) for child in agent.sub_agents],
+        "sub_agents": [_describe(child, plugins, specs) for child in agent.sub_agents],
     }
 
 

@@ -164,9 +164,19 @@ async function fetchLists(): Promise<void> {
       get<{ approvals: WaitingCall[] }>("/api/approvals"),
     ]);
     set({ rows: sessions.sessions, waiting: waiting.approvals });
+    for (const row of sessions.sessions) if (state.sessions.get(row.id)?.recorded.size === 0) void catchUp(row.id);
   } catch {
     // The status of the stream tells that the server is away; the next connection fetches again.
   }
+}
+
+/** Follow a session that begins with its first message: there is nothing to fetch yet. */
+export function beginSession(session: string): void {
+  if (state.sessions.has(session)) return;
+  set({
+    sessions: new Map([...state.sessions, [session, { id: session, recorded: new Map(), last: "0.0" }]]),
+    complete: new Set([...state.complete, session]),
+  });
 }
 
 /** Fetch the last turns of a session, once; afterwards the stream and `catchUp` keep it up to date. */
@@ -198,7 +208,9 @@ export async function openOlder(session: string): Promise<void> {
 /** Fetch what was missed. */
 export async function catchUp(session: string): Promise<void> {
   const known = state.sessions.get(session);
-  if (!known) return;
+  // A session that begins with its first message is not on the server yet.
+  const isUnborn = known?.recorded.size === 0 && !state.rows?.some((row) => row.id === session);
+  if (!known || isUnborn) return;
   try {
     receive(await eventsAfter(session, gaps.get(session) ?? known.last));
     gaps.delete(session);

@@ -118,18 +118,21 @@ export interface CostRow {
   agent: string;
   tokens: number;
   nanoDollars: number;
+  /** Without a price: the calls cost nothing, as on this machine, or nobody knows what they cost. */
+  isFree: boolean;
 }
 
 /** Tokens and price by agent, in the order in which they began; the parts add up to the turn's. */
 export function costsOf(turn: Turn): CostRow[] {
   const rows = new Map<string, CostRow>();
   for (const node of turn.nodes) {
-    const row = rows.get(node.agent) ?? { agent: node.agent, tokens: 0, nanoDollars: 0 };
+    const row = rows.get(node.agent) ?? { agent: node.agent, tokens: 0, nanoDollars: 0, isFree: true };
     const { input_tokens, output_tokens, nano_dollars } = node.usage;
     rows.set(node.agent, {
       agent: node.agent,
       tokens: row.tokens + input_tokens + output_tokens,
       nanoDollars: row.nanoDollars + nano_dollars,
+      isFree: row.isFree && node.steps.every((step) => step.kind !== "model" || step.free),
     });
   }
   return [...rows.values()];

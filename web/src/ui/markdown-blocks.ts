@@ -71,7 +71,7 @@ const blockMath: TokenizerExtension = {
   },
 };
 
-const OPTIONS = new Marked({ gfm: true, extensions: [inlineMath, blockMath] }).defaults;
+const OPTIONS = new Marked({ gfm: true, breaks: true, extensions: [inlineMath, blockMath] }).defaults;
 
 /** Addresses that the text defines for links by name. */
 export type Links = Record<string, { href: string | null; title: string | null }>;

@@ -31,6 +31,7 @@ interface Tree {
   unmatched: string[];
   not_created: { name: string; reason: string }[];
   problems: string[];
+  unreachable: string[];
 }
 
 /** Who exists, what each may call, and why a request goes where it goes. */
@@ -48,7 +49,7 @@ export default function Agents({ route, onMenu }: ScreenProps) {
                 <p>{WORDS.unmatchedWhy}</p>
               </div>
             )}
-            {tree.value.problems.map((problem) => <p className="trouble" key={problem} dir="auto">{problem}</p>)}
+            {[...tree.value.problems, ...tree.value.unreachable].map((problem) => <p className="trouble" key={problem} dir="auto">{problem}</p>)}
             <div className="agents-cards">
               {[tree.value.root, ...tree.value.root.sub_agents].map((agent) => <Card key={agent.name} agent={agent} isOpen={open === agent.name} />)}
               {tree.value.not_created.map((agent) => (

@@ -3,7 +3,7 @@ export const WORDS = {
   unmatched: (number: number) => `${number} unmatched`,
   unmatchedWhy: "Nobody can call them. Give each the prefix of the agent that should own it.",
   tools: (number: number) => `${number} ${number === 1 ? "tool" : "tools"}`,
-  noTools: "no tools by design",
+  noTools: "no tools",
   flat: "holds every tool",
   notCreated: "not created",
   unreachable: "unreachable",

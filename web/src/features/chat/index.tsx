@@ -1,7 +1,7 @@
 import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { go, type Route } from "../../state/route";
 import { turnsOf } from "../../state/reduce";
-import { openSession, useStore } from "../../state/store";
+import { beginSession, openSession, useStore } from "../../state/store";
 import type { Turn } from "../../state/turn";
 import { isOver, spent, workLine } from "../../turn/view";
 import { Icon } from "../../ui/icons";
@@ -56,10 +56,8 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
   const running = last && !isOver(last) ? last : undefined;
 
   useEffect(() => {
-    openSession(session).catch((error: unknown) => {
-      // A session that does not exist yet begins with its first message.
-      if (!isNew) setTrouble(error instanceof Error ? error.message : String(error));
-    });
+    if (isNew) beginSession(session);
+    else openSession(session).catch((error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)));
   }, [session, isNew]);
   useEffect(() => pump(session), [session, turns, items]);
   useEffect(() => {
@@ -88,7 +86,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
   const shown = turns.find((turn) => turn.id === picked) ?? last;
   const questions = turns.flatMap((turn) => (isOver(turn) ? [] : turn.questions.filter((each) => !each.decision)));
   return (
-    <div className={railOpen ? "chat chat-with-rail" : "chat"} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+    <div className={railOpen && shown ? "chat chat-with-rail" : "chat"} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       <main className="chat-main" aria-label={WORDS.conversation}>
         <header className="chat-bar">
           <button type="button" className="button-icon chat-tap" aria-label="Menu" onClick={onMenu}><Icon name="menu" /></button>
@@ -98,7 +96,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
             {turns.length > 0 && `${spent(turns) ? `${money(spent(turns))} · ` : ""}${WORDS.turns(row?.turns ?? turns.length)}`}
           </span>
           {row && <SessionMenu row={row} />}
-          {!railOpen && (
+          {!railOpen && shown && (
             <button type="button" className="button-icon" aria-label={WORDS.showRail} onClick={() => setRailOpen(true)}><Icon name="foldRight" /></button>
           )}
         </header>
@@ -138,7 +136,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
           />
         </div>
       </main>
-      {railOpen && <Rail turn={shown} onClose={() => setRailOpen(false)} />}
+      {railOpen && shown && <Rail turn={shown} onClose={() => setRailOpen(false)} />}
     </div>
   );
 }

@@ -14,10 +14,9 @@ import { part, post } from "../../wire/api";
 import { WORDS } from "./words";
 
 /** The work of one turn, whole: score, tree, what was asked, cost. */
-export function Rail({ turn, onClose }: { turn: Turn | undefined; onClose: () => void }) {
-  const now = useNow(turn?.phase === "running");
+export function Rail({ turn, onClose }: { turn: Turn; onClose: () => void }) {
+  const now = useNow(turn.phase === "running");
   const [selected, setSelected] = useState("");
-  if (!turn) return <aside className="rail" aria-label={WORDS.delegations} />;
   const node = delegations(turn).find((each) => each.delegation === selected) ?? delegations(turn).at(-1);
   const firstCall = (node ?? turn.nodes[0])?.steps.find((step) => step.kind === "model");
   return (

@@ -39,7 +39,7 @@ export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSel
       {turn.routed && (
         <p className="turn-quiet">{WORDS.routed(turn.routed.agent, percent(turn.routed.confidence))}</p>
       )}
-      {(delegations(turn).length > 0 || turn.phase === "running") && <Work turn={turn} />}
+      {needsWorkLine(turn) && <Work turn={turn} />}
       {doubts.length > 0 && <Doubts calls={doubts} />}
       {open.map((question) => <QuestionCard key={question.approval} question={question} />)}
       {turn.resumedAt.length > 0 && !isOver(turn) && <p className="turn-quiet">{WORDS.resumed}</p>}
@@ -73,6 +73,12 @@ export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSel
   );
 });
 
+/** Once a turn is over, its score below the answer tells who worked; what went wrong is still told in words. */
+function needsWorkLine(turn: Turn): boolean {
+  if (!isOver(turn)) return turn.phase === "running" || delegations(turn).length > 0;
+  return delegations(turn).some((node) => node.outcome !== "ok");
+}
+
 function Recalled({ ids }: { ids: readonly string[] }) {
   return (
     <p className="turn-recalled">
@@ -87,7 +93,6 @@ function Work({ turn }: { turn: Turn }) {
   const [isOpen, setOpen] = useState(false);
   const now = useNow(turn.phase === "running");
   const line = workLine(turn);
-  if (!delegations(turn).length && isOver(turn)) return null;
   return (
     <div className="work">
       <button type="button" className="work-line" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
