@@ -5,6 +5,7 @@ from functools import partial
 from typing import Annotated
 
 from sestet.core.errors import PersonError, ToolError
+from sestet.core.label import Labelled
 from sestet.core.message import whole
 from sestet.core.preview import Changes, DiffLine
 from sestet.core.schema import JsonValue
@@ -75,7 +76,7 @@ async def fs_write(
     /,
     path: _Path,
     text: Annotated[str, "The whole text of the file"],
-) -> str:
+) -> str | Labelled:
     """Write a text file: a new one, or a new text for an existing one. Missing directories are made."""
     return await changes.make(call, partial(Planner.write, path=path, text=text))
 
@@ -107,7 +108,7 @@ async def fs_edit(
     path: _Path,
     old: Annotated[str, "The text to replace, exactly as it stands in the file, and only once"],
     new: Annotated[str, "The text to put in its place; empty removes it"],
-) -> str:
+) -> str | Labelled:
     """Replace one part of a text file. Read the file first; the rest of it stays as it is."""
     return await changes.make(call, partial(Planner.edit, path=path, old=old, new=new))
 
@@ -140,7 +141,7 @@ async def fs_append(
     /,
     path: _Path,
     text: Annotated[str, "The lines to add"],
-) -> str:
+) -> str | Labelled:
     """Add lines at the end of a text file. What the file holds stays as it is."""
     return await changes.make(call, partial(Planner.append, path=path, text=text))
 
@@ -166,7 +167,7 @@ async def fs_append(
         "mkdir {path}",
     ),
 )
-async def fs_mkdir(call: CallInfo, changes: FileChanges, /, path: _Path) -> str:
+async def fs_mkdir(call: CallInfo, changes: FileChanges, /, path: _Path) -> str | Labelled:
     """Make a directory, and the directories above it that are missing."""
     return await changes.make(call, partial(Planner.make_directory, path=path))
 
@@ -196,7 +197,9 @@ async def fs_mkdir(call: CallInfo, changes: FileChanges, /, path: _Path) -> str:
         "mv {path} {destination}",
     ),
 )
-async def fs_move(call: CallInfo, changes: FileChanges, /, path: _Path, destination: _Destination) -> str:
+async def fs_move(
+    call: CallInfo, changes: FileChanges, /, path: _Path, destination: _Destination
+) -> str | Labelled:
     """Move or rename a file or a directory. Nothing that exists is replaced."""
     return await changes.make(call, partial(Planner.move, path=path, destination=destination))
 
@@ -222,7 +225,9 @@ async def fs_move(call: CallInfo, changes: FileChanges, /, path: _Path, destinat
         "cp {path} {destination}",
     ),
 )
-async def fs_copy(call: CallInfo, changes: FileChanges, /, path: _Path, destination: _Destination) -> str:
+async def fs_copy(
+    call: CallInfo, changes: FileChanges, /, path: _Path, destination: _Destination
+) -> str | Labelled:
     """Copy a file, or a directory with all that it holds. Nothing that exists is replaced."""
     return await changes.make(call, partial(Planner.copy, path=path, destination=destination))
 
@@ -252,7 +257,7 @@ async def fs_copy(call: CallInfo, changes: FileChanges, /, path: _Path, destinat
         "rm {path}",
     ),
 )
-async def fs_delete(call: CallInfo, changes: FileChanges, /, path: _Path) -> str:
+async def fs_delete(call: CallInfo, changes: FileChanges, /, path: _Path) -> str | Labelled:
     """Delete a file, or a directory with all that it holds. The person can undo it."""
     return await changes.make(call, partial(Planner.delete, path=path))
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TypeAlias
 
 from sestet.core.errors import InDoubtError, StorageError, ToolError
+from sestet.core.label import CLEAN, Labelled
 from sestet.core.tool import CallInfo, Preview
 from sestet.services.file_changes.apply import Applier
 from sestet.services.file_changes.plan import Plan, Planner
@@ -33,13 +34,13 @@ class FileChanges:
         plan = await asyncio.to_thread(wish, self._planner)
         return Preview(plan.risk, plan.caution, plan.changes)
 
-    async def make(self, call: CallInfo, wish: Wish) -> str:
-        """Make the change of one call; returns what was done."""
+    async def make(self, call: CallInfo, wish: Wish) -> str | Labelled:
+        """Make the change of one call; returns what was done, marked if that is nothing."""
         plan = await asyncio.to_thread(wish, self._planner)
         if call.basis and call.basis != plan.changes.basis:
             raise ToolError("a file has changed since this call was looked at; nothing was done, look again")
         if not plan.change.entries:
-            return plan.result
+            return Labelled(plan.result, CLEAN, no_effect=True)
         await asyncio.to_thread(self._applier.keep, plan.change)
         if self._store.set_of_turn(call.turn_id) is None:
             self._store.make_room(await asyncio.to_thread(self._store.kept.all))

@@ -1,6 +1,5 @@
 import { address } from "../../state/route";
 import type { Turn } from "../../state/turn";
-import { CopyButton } from "../../ui/copy-button";
 import { Loading, useLoad } from "../../ui/load";
 import { Mark } from "../../ui/mark";
 import { Output } from "../../ui/output";
@@ -15,8 +14,9 @@ interface Section {
 }
 
 interface SeenCall {
-  agent: string;
-  model: string;
+  call: { agent: string; model: string };
+  /** By name of a section; several parts may have one name. */
+  tokens: Record<string, number>;
   sections: Section[];
   not_shown: string[];
 }
@@ -25,7 +25,7 @@ interface SeenCall {
 export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
   const seen = useLoad<SeenCall>(`/api/turns/${part(turn.id)}/calls/${seq}`);
   const calls = turn.nodes.flatMap((node) => node.steps.flatMap((step) => (step.kind === "model" ? [{ seq: step.seq, agent: node.agent }] : [])));
-  const total = Math.max(1, seen.value?.sections.reduce((sum, section) => sum + section.tokens, 0) ?? 1);
+  const kinds = Object.entries(seen.value?.tokens ?? {});
   return (
     <>
       <nav className="tabs" aria-label={WORDS.calls}>
@@ -37,20 +37,19 @@ export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
       <Loading of={seen}>
         {seen.value && (
           <>
-            <h2 className="saw-title"><Mark agent={seen.value.agent} />{WORDS.sawOf(seen.value.agent)} <span className="quiet">{seen.value.model}</span></h2>
+            <h2 className="saw-title"><Mark agent={seen.value.call.agent} />{WORDS.sawOf(seen.value.call.agent)} <span className="quiet">{seen.value.call.model}</span></h2>
             <div className="saw-bar" aria-hidden="true">
-              {seen.value.sections.map((section, at) => <span key={section.name} className={`saw-part saw-part-${at % 4}`} style={{ flexGrow: section.tokens / total }} />)}
+              {kinds.map(([name, tokens], at) => <span key={name} className={`saw-part saw-part-${at % 4}`} style={{ flexGrow: tokens }} />)}
             </div>
             <p className="saw-legend">
-              {seen.value.sections.map((section, at) => <a key={section.name} href={`#saw-${at}`} onClick={(event) => {
-                event.preventDefault();
-                document.getElementById(`saw-${at}`)?.scrollIntoView();
-              }}><span className={`saw-dot saw-part-${at % 4}`} aria-hidden="true" />{section.name} <span className="num">{count(section.tokens)}</span></a>)}
+              {kinds.map(([name, tokens], at) => (
+                <span key={name}><span className={`saw-dot saw-part-${at % 4}`} aria-hidden="true" />{name} <span className="num">{count(tokens)}</span></span>
+              ))}
             </p>
             {seen.value.not_shown.length > 0 && <p className="saw-not">{WORDS.notShown}: {seen.value.not_shown.join(", ")}</p>}
             {seen.value.sections.map((section, at) => (
-              <section key={section.name} id={`saw-${at}`}>
-                <h2>{section.name} <span className="quiet num">{WORDS.tokensOf(count(section.tokens))}</span> <CopyButton text={section.text} /></h2>
+              <section key={at}>
+                <h2 className="saw-section">{section.name}<span className="quiet num">{WORDS.tokensOf(count(section.tokens))}</span></h2>
                 <Output text={section.text} label={section.name} />
               </section>
             ))}
