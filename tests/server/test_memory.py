@@ -102,3 +102,11 @@ async def test_a_fact_is_added_walked_to_and_removed(tmp_path: Path) -> None:
     assert [(fact["subject"], fact["depth"]) for fact in walk["facts"]] == [("Ann", 1)]
     assert chain["nodes"] == ["Acme", "Ann"]
     assert (unknown.status_code, removed.status_code, left) == (404, 200, [])
+
+
+async def test_words_to_forget_may_be_of_any_script_and_have_a_word(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        script = await client.post("/api/memory/forget", json={"words": "Æsop"})
+        signs = await client.post("/api/memory/forget", json={"words": "———————"})
+
+    assert (script.status_code, signs.status_code) == (200, 400)

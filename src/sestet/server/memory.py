@@ -1,5 +1,6 @@
 """The API of the memory: facts, observations and reflections to read, trace, correct and forget."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from sestet.core.record import Meta, Record, as_builtins
@@ -69,7 +70,7 @@ class ForgetQuery(Body):
 
 
 class WordsToForget(Body):
-    words: Annotated[str, Meta(min_length=3, max_length=_LONGEST, pattern=r"\w\w\w")]
+    words: Annotated[str, Meta(min_length=3, max_length=_LONGEST, pattern=r"\S")]
 
 
 class Forgotten(Record):
@@ -152,6 +153,9 @@ async def forget_memory(call: Call[None, ForgetQuery]) -> dict[str, Any]:
 
 async def forget_words(call: Call[WordsToForget, NoQuery]) -> dict[str, Any]:
     words = call.body.words
+    # Not in the document: there \w means the letters of ASCII alone.
+    if not re.search(r"\w\w\w", words):
+        raise ApiError("bad_request", "no word of three letters is in it", "write more of what to forget")
 
     def forget(data: Data) -> dict[str, Any]:
         done = data.forgetting.forget_words(words)

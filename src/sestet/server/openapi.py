@@ -177,11 +177,17 @@ def _query_parameters(query: type[Body], schemas: _Schemas) -> list[Json]:
 def _success(endpoint: Endpoint, schemas: _Schemas) -> Json:
     described: Json = {"description": endpoint.summary}
     if endpoint.stream:
-        described["content"] = {_STREAM: {"schema": {"type": "string"}}}
+        described["content"] = _content(_STREAM)
     elif endpoint.answer is not None:
         described["content"] = {"application/json": {"schema": schemas.of(endpoint.answer)}}
-        described["content"] |= {kind: {"schema": {"type": "string"}} for kind in endpoint.gives}
+        for kind in endpoint.gives:
+            described["content"] |= _content(kind)
     return described
+
+
+def _content(kind: str) -> Json:
+    # Of a stream a schema would describe each event, and these have many forms.
+    return {kind: {} if kind == _STREAM else {"schema": {"type": "string"}}}
 
 
 def _errors(endpoint: Endpoint) -> Json:
