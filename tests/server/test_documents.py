@@ -87,3 +87,24 @@ async def test_only_the_owner_uploads(tmp_path: Path) -> None:
             async with served.client(served.new_token(scope)) as client:
                 refused = await client.post("/api/documents", params={"name": "a.md"}, content=b"green")
             assert refused.status_code == 403
+
+
+async def test_a_browser_that_has_signed_in_uploads_and_reads_the_progress(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path) as served, served.client("") as browser:
+        await browser.post("/enter", json={"token": served.token})
+        own = {
+            "Origin": served.url,
+            "Sec-Fetch-Site": "same-origin",
+            "Content-Type": "application/octet-stream",
+        }
+        query = {"name": "tea.md", "progress": "true"}
+        async with browser.stream(
+            "POST", "/api/documents", params=query, content=b"green", headers=own
+        ) as answer:
+            kinds = [line async for line in answer.aiter_lines() if line.startswith("event: ")]
+
+    assert answer.status_code == 201
+    assert kinds[0] == "event: progress"
+    assert kinds[-1] == "event: done"

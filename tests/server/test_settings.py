@@ -110,3 +110,5 @@ async def test_the_doctor_reports_every_check(own_home: Path) -> None:
     assert found.status_code == 200
     assert checks["settings"]["detail"].startswith(str(file))
     assert models["files"]
+    # A message is text alone.
+    assert models["reads_images"] is False

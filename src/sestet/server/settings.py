@@ -58,6 +58,8 @@ class ModelList(Record):
     model: str
     #: Models that can run on this machine.
     files: list[dict[str, Any]]
+    #: Whether an image can be part of a message. A turn takes text alone, whichever model answers.
+    reads_images: bool = False
 
 
 class ChoiceFacts(Record):
