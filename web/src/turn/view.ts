@@ -22,15 +22,17 @@ export function endOf(turn: Turn, now: number): number {
 /** Milliseconds that a turn has taken; waiting for a person is not work. */
 export function workTime(turn: Turn, now: number): number {
   if (turn.milliseconds) return turn.milliseconds;
-  return Math.max(0, (endOf(turn, now) - turn.at) * 1000 - waitTime(turn.nodes[0], now));
+  const end = endOf(turn, now);
+  return Math.max(0, (end - turn.at) * 1000 - waitTime(turn.nodes[0], end));
 }
 
 export function nodeTime(node: Node, turn: Turn, now: number): number {
-  return Math.max(0, ((node.endedAt ?? endOf(turn, now)) - node.at) * 1000 - waitTime(node, now));
+  const end = node.endedAt ?? endOf(turn, now);
+  return Math.max(0, (end - node.at) * 1000 - waitTime(node, end));
 }
 
-function waitTime(node: Node | undefined, now: number): number {
-  return (node?.waits ?? []).reduce((sum, [from, until]) => sum + Math.max(0, (until ?? now) - from), 0) * 1000;
+function waitTime(node: Node | undefined, end: number): number {
+  return (node?.waits ?? []).reduce((sum, [from, until]) => sum + Math.max(0, (until ?? end) - from), 0) * 1000;
 }
 
 export function scoreOf(turn: Turn, now: number): { bars: Bar[]; barlines: number[]; span: readonly [number, number] } {
@@ -44,7 +46,9 @@ export function scoreOf(turn: Turn, now: number): { bars: Bar[]; barlines: numbe
   }));
   const decisions = (turn.nodes[0]?.steps ?? []).filter((step) => step.kind === "model" && step.calls.length > 0);
   const barlines = decisions.map((step) => (step.kind === "model" ? step.at : turn.at));
-  return { bars, barlines, span: [turn.at, Math.max(until, turn.at + 0.001)] };
+  // Some room at the end, for what is written behind the last bar.
+  const length = Math.max(until - turn.at, 0.001);
+  return { bars, barlines, span: [turn.at, turn.at + length * 1.06] };
 }
 
 /** The agent whose text is, or will be, the answer; undefined while nobody writes one. */
