@@ -118,7 +118,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
               <Icon name="up" />
             </button>
           )}
-          <Queue session={session} items={items} isBusy={running !== undefined} />
+          <Queue session={session} items={items} running={running} />
           {uploads.uploads.map((upload) => (
             <p className={upload.state === "failed" ? "composer-note tag-bad" : "composer-note"} key={upload.id}>
               <Icon name={upload.state === "failed" ? "cross" : upload.state === "ready" ? "tick" : "file"} />

@@ -54,6 +54,17 @@ export function sendNow(session: string, key: string): void {
   pump(session);
 }
 
+/** Give a waiting message to the turn that runs. If that has just ended, the message waits on and goes by itself. */
+export async function addToTurn(session: string, item: Outgoing, turn: string): Promise<void> {
+  try {
+    await post(`/api/turns/${part(turn)}/steer`, { text: item.text, key: item.key, mine: item.mine });
+    drop(session, item.key);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 409)) change(session, item.key, { trouble: String(error) });
+    pump(session);
+  }
+}
+
 /** Bring the outbox in step with the session: forget what has begun, send what may go, hold what may not. */
 export function pump(session: string): void {
   const known = currentState().sessions.get(session);

@@ -1,6 +1,7 @@
 import { useState } from "react";
+import type { Turn } from "../../state/turn";
 import { Icon } from "../../ui/icons";
-import { change, drop, type Outgoing, sendNow } from "./outbox";
+import { addToTurn, change, drop, type Outgoing, sendNow } from "./outbox";
 import { WORDS } from "./words";
 
 /** Messages that are being sent, in the place where their turn will stand. */
@@ -14,17 +15,17 @@ export function Pending({ items }: { items: readonly Outgoing[] }) {
 }
 
 /** Messages that wait for the turn before them: they can be changed until they go. */
-export function Queue({ session, items, isBusy }: { session: string; items: readonly Outgoing[]; isBusy: boolean }) {
-  const waiting = items.filter((item) => item.state === "failed" || item.state === "held" || (item.state === "waiting" && isBusy));
+export function Queue({ session, items, running }: { session: string; items: readonly Outgoing[]; running: Turn | undefined }) {
+  const waiting = items.filter((item) => item.state === "failed" || item.state === "held" || (item.state === "waiting" && running));
   if (!waiting.length) return null;
   return (
     <ul className="queue" aria-label={WORDS.queue}>
-      {waiting.map((item) => <Waiting key={item.key} session={session} item={item} />)}
+      {waiting.map((item) => <Waiting key={item.key} session={session} item={item} running={running} />)}
     </ul>
   );
 }
 
-function Waiting({ session, item }: { session: string; item: Outgoing }) {
+function Waiting({ session, item, running }: { session: string; item: Outgoing; running: Turn | undefined }) {
   const [text, setText] = useState<string | undefined>();
   const save = () => {
     if (text?.trim()) change(session, item.key, { text });
@@ -54,6 +55,9 @@ function Waiting({ session, item }: { session: string; item: Outgoing }) {
         <button type="button" className="button button-small" onClick={() => sendNow(session, item.key)}>
           {item.state === "held" ? WORDS.sendNow : WORDS.tryAgain}
         </button>
+      )}
+      {item.state === "waiting" && running?.phase === "running" && (
+        <button type="button" className="button button-small" onClick={() => void addToTurn(session, item, running.id)}>{WORDS.addNow}</button>
       )}
       <button type="button" className="button-icon" aria-label={WORDS.edit} onClick={() => setText(item.text)}><Icon name="pencil" /></button>
       <button type="button" className="button-icon" aria-label={WORDS.remove} onClick={() => drop(session, item.key)}><Icon name="cross" /></button>

@@ -29,6 +29,7 @@ export const WORDS = {
   queue: "Waiting to be sent",
   held: "Not sent, because the turn before it did not finish.",
   sendNow: "Send now",
+  addNow: "Add to this turn",
   edit: "Edit",
   remove: "Remove",
   notSent: "Not sent",
