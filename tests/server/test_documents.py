@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import sestet
+from sestet.data import Data
 from sestet.server import limits
 from tests.server.served import serving
 from tests.server.test_conversations import read_turn, send
@@ -108,3 +109,20 @@ async def test_a_browser_that_has_signed_in_uploads_and_reads_the_progress(
     assert answer.status_code == 201
     assert kinds[0] == "event: progress"
     assert kinds[-1] == "event: done"
+
+
+async def test_a_forgotten_upload_leaves_no_copy_and_the_persons_own_file_stays(tmp_path: Path) -> None:
+    own = tmp_path / "notes" / "own.md"
+    own.parent.mkdir()
+    own.write_text("oolong")
+    async with serving(tmp_path / "home") as served, served.client() as client:
+        added = await client.post("/api/documents", params={"name": "tea.md"}, content=b"green")
+        Data(served.app.settings, served.app.database).library.ingest([own])
+        listed = (await client.get("/api/documents")).json()["documents"]
+        for each in listed:
+            await client.delete("/api/documents", params={"path": each["path"]})
+        left = (await client.get("/api/documents")).json()["documents"]
+
+    assert {Path(each["path"]).name: each["uploaded"] for each in listed} == {"tea.md": True, "own.md": False}
+    assert added.json()["path"] in {each["path"] for each in listed}
+    assert (left, list((tmp_path / "home" / "uploads").iterdir()), own.exists()) == ([], [], True)

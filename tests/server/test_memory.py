@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sestet.core.label import CLEAN, Origin
 from sestet.storage.memories import MemoryStore
+from sestet.storage.observations import ObservationStore, ReflectionSources
 from tests.server.served import Served, serving
 
 
@@ -28,6 +29,26 @@ async def test_a_memory_is_found_corrected_and_forgotten(tmp_path: Path) -> None
     assert (traced["memory"]["id"], traced["rests_on"]) == (name, [])
     assert forgotten["forgotten"] == [name]
     assert (listed, gone.status_code) == ([], 404)
+
+
+async def test_what_would_go_and_stay_is_said_before_a_memory_is_forgotten(tmp_path: Path) -> None:
+    async with serving(tmp_path, "Noted.") as served, served.client() as client:
+        said = await client.post("/api/sessions/tea/messages", json={"text": "remember that my tea is green"})
+        turn = said.json()["turn"]
+        await client.get(f"/api/turns/{turn}/events")
+        origin = Origin("tea", turn, CLEAN)
+        MemoryStore(served.app.database).add("my tea is green", origin)
+        observations = ObservationStore(served.app.database)
+        observations.add_observation("They like green tea.", origin, "rules")
+        observations.add_reflection("Tea matters to them.", origin, 1, ReflectionSources([1]))
+        weighed = (await client.get("/api/memory/items/m1/forgetting")).json()
+        listed = (await client.get("/api/memory")).json()["memories"]
+        forgotten = (await client.delete("/api/memory/items/m1")).json()
+        unknown = await client.get("/api/memory/items/m9/forgetting")
+
+    assert {each["id"] for each in weighed["goes"]} == {"m1", "o1", "r1"} == set(forgotten["forgotten"])
+    assert weighed["turns"] == [{"session": "tea", "turn": turn, "number": 1}]
+    assert (len(listed), unknown.status_code) == (3, 404)
 
 
 async def test_words_are_forgotten_wherever_they_were_said(tmp_path: Path) -> None:
@@ -110,3 +131,18 @@ async def test_words_to_forget_may_be_of_any_script_and_have_a_word(tmp_path: Pa
         signs = await client.post("/api/memory/forget", json={"words": "———————"})
 
     assert (script.status_code, signs.status_code) == (200, 400)
+
+
+async def test_things_of_the_graph_are_found_by_a_part_of_their_name(tmp_path: Path) -> None:
+    facts = [("Ann", "Acme"), ("Ann", "Graz"), ("Anna", "Graz")]
+    async with serving(tmp_path) as served, served.client() as client:
+        for subject, object in facts:
+            body = {"subject": subject, "predicate": "related_to", "object": object}
+            await client.post("/api/graph/facts", json=body)
+        found = (await client.get("/api/graph/nodes", params={"words": "aNN"})).json()["nodes"]
+        most = (await client.get("/api/graph/nodes", params={"limit": 2})).json()["nodes"]
+        walk = (await client.get("/api/graph/walk", params={"node": "acme", "depth": 1})).json()
+
+    assert found == [{"name": "Ann", "facts": 2}, {"name": "Anna", "facts": 1}]
+    assert [each["name"] for each in most] == ["Ann", "Graz"]
+    assert (walk["nodes"], walk["links"]) == ({"Ann": 1}, {"acme": 1, "Ann": 2})

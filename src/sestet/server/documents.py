@@ -16,8 +16,6 @@ from sestet.server.errors import ApiError
 from sestet.server.event_stream import HEADERS
 from sestet.services.documents.ingestion import IngestionSummary
 
-#: The directory of uploaded files, beside the database.
-UPLOADS = "uploads"
 _NAME = r"^[^/\\.\x00-\x1f\x7f][^/\\\x00-\x1f\x7f]*$"
 _LONGEST_NAME = 200
 
@@ -41,7 +39,7 @@ class Ingested(Record):
 
 
 async def upload_document(call: Call[None, UploadQuery]) -> Response | Ingested:
-    directory = call.host.app.database.path.parent / UPLOADS
+    directory = call.host.uploads
     name = call.query.name
     if len(os.fsencode(name)) > _LONGEST_NAME:
         raise ApiError("bad_request", f"the name has more than {_LONGEST_NAME} bytes")

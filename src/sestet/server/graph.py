@@ -69,8 +69,25 @@ class Around(Record):
     node: str
     facts: list[dict[str, Any]]
     nodes: dict[str, int]
+    #: How many facts each of these nodes has in all.
+    links: dict[str, int]
     #: False: there are more.
     complete: bool
+
+
+class NodeQuery(Body):
+    #: A part of the name; empty: the nodes with the most facts.
+    words: Annotated[str, Meta(max_length=2_000)] = ""
+    limit: Limit = 20
+
+
+class NodeFacts(Record):
+    name: str
+    facts: int
+
+
+class NodeList(Record):
+    nodes: list[NodeFacts]
 
 
 class Chain(Record):
@@ -118,9 +135,18 @@ async def walk_graph(call: Call[None, WalkQuery]) -> dict[str, Any]:
     def walk(data: Data) -> dict[str, Any]:
         _require(data, query.node)
         wanted = Walk(query.node, query.depth, query.direction, _links(query.predicate))
-        return as_builtins(describe_walk(query.node, _facts(call, data).walk(wanted, query.limit)))
+        facts = _facts(call, data)
+        found = facts.walk(wanted, query.limit)
+        links = facts.count_facts((query.node, *found.depths))
+        return {**as_builtins(describe_walk(query.node, found)), "links": links}
 
     return await call.host.read(walk)
+
+
+async def list_nodes(call: Call[None, NodeQuery]) -> NodeList:
+    query = call.query
+    rows = await call.host.read(lambda data: _facts(call, data).nodes(query.words, query.limit))
+    return NodeList([NodeFacts(*row) for row in rows])
 
 
 async def find_path(call: Call[None, PathQuery]) -> dict[str, Any]:
@@ -212,6 +238,15 @@ ENDPOINTS = (
     ),
     Endpoint("POST", "/api/graph/facts", add_fact, "Add a fact.", body=NewFact, answer=FactFacts, status=201),
     Endpoint("DELETE", "/api/graph/facts/{fact}", remove_fact, "Remove a fact for good.", answer=FactFacts),
+    Endpoint(
+        "GET",
+        "/api/graph/nodes",
+        list_nodes,
+        "The things of the graph by a part of their name, with the number of their facts.",
+        ("read",),
+        query=NodeQuery,
+        answer=NodeList,
+    ),
     Endpoint(
         "GET",
         "/api/graph/walk",

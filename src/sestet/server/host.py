@@ -28,6 +28,8 @@ class Host:
         self.tokens = Tokens(app.database)
         #: The file that was named; None: the usual ones.
         self.settings_file = settings_file
+        #: The copies of uploaded files, beside the database.
+        self.uploads = app.database.path.parent / "uploads"
         self._reads = asyncio.Semaphore(_READS_AT_ONCE)
         self.metrics = Metrics()
         turns.on_event = self.metrics.count

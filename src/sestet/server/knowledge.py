@@ -179,15 +179,27 @@ async def forget_lesson(call: Call[None, NoQuery]) -> ForgottenNames:
 
 async def list_documents(call: Call[None, PageQuery]) -> DocumentList:
     rows = await call.host.read(lambda data: data.library.documents(call.query.limit))
-    return DocumentList([as_builtins(describe_document(row)) for row in rows])
+    uploads = call.host.uploads.resolve()
+    return DocumentList(
+        [as_builtins(describe_document(row)) | {"uploaded": Path(row.path).parent == uploads} for row in rows]
+    )
 
 
 async def forget_documents(call: Call[None, DocumentQuery]) -> ForgottenNames:
     path = call.query.path
     if "\0" in path:
         raise ApiError("bad_request", "a path has no NUL character")
-    done = await call.host.read(lambda data: data.library.forget_documents(Path(path)))
-    return _forgotten(done, "document", path)
+    uploads = call.host.uploads.resolve()
+
+    def forget(data: Data) -> ForgottenEntries:
+        done = data.library.forget_documents(Path(path))
+        for kept in map(Path, done.names):
+            # The copy that an upload made; every other file is the person's own.
+            if kept.parent == uploads:
+                kept.unlink(missing_ok=True)
+        return done
+
+    return _forgotten(await call.host.read(forget), "document", path)
 
 
 def _forgotten(done: ForgottenEntries, what: str, name: str) -> ForgottenNames:

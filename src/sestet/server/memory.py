@@ -73,6 +73,24 @@ class WordsToForget(Body):
     words: Annotated[str, Meta(min_length=3, max_length=_LONGEST, pattern=r"\S")]
 
 
+class TurnPlace(Record):
+    session: str
+    turn: str
+    #: Its number in the session.
+    number: int
+
+
+class Consequences(Record):
+    """What would go and what would stay if a memory were forgotten."""
+
+    #: The memory, and what rests on it or repeats it; each with its entry in the index and its vector.
+    goes: list[MemoryFacts]
+    #: Older facts that it had replaced and that would be current again.
+    counts_again: list[str]
+    #: The turns in which it was said; they stay unless 'everywhere' blanks them.
+    turns: list[TurnPlace]
+
+
 class Forgotten(Record):
     #: Ids of memories, and names of what was saved.
     forgotten: list[str]
@@ -149,6 +167,21 @@ async def forget_memory(call: Call[None, ForgetQuery]) -> dict[str, Any]:
         return as_builtins(describe_forgotten(done, data.forgetting.wipe()))
 
     return await call.host.read(forget)
+
+
+async def weigh_forgetting(call: Call[None, NoQuery]) -> dict[str, Any]:
+    wanted = call.path("memory")
+
+    def weigh(data: Data) -> dict[str, Any]:
+        _require(data, wanted)
+        found = data.forgetting.consequences(wanted)
+        return {
+            "goes": [_described(item) for name in found.goes if (item := data.memory.get(name))],
+            "counts_again": list(found.counts_again),
+            "turns": [{"session": t.session_id, "turn": t.id, "number": t.number} for t in found.turns],
+        }
+
+    return await call.host.read(weigh)
 
 
 async def forget_words(call: Call[WordsToForget, NoQuery]) -> dict[str, Any]:
@@ -229,6 +262,14 @@ ENDPOINTS = (
         "What a memory rests on, and what rests on it.",
         ("read",),
         answer=MemoryTrace,
+    ),
+    Endpoint(
+        "GET",
+        "/api/memory/items/{memory}/forgetting",
+        weigh_forgetting,
+        "What would go and what would stay if a memory were forgotten.",
+        ("read",),
+        answer=Consequences,
     ),
     Endpoint(
         "PATCH",

@@ -11,6 +11,7 @@ from sestet.storage.graph import (
     BUILT_IN_PREDICATES,
     GraphPath,
     GraphStore,
+    NodeRow,
     Predicates,
     Source,
     Traversal,
@@ -25,6 +26,7 @@ __all__ = [
     "Direction",
     "Facts",
     "GraphPath",
+    "NodeRow",
     "PredicateRow",
     "Predicates",
     "ProposalRow",
@@ -84,6 +86,14 @@ class Facts:
         self._require_nodes(wanted.node, end)
         names = [self.known_predicate(name) for name in wanted.predicates]
         return self._graph.path(wanted.node, end, wanted.depth, predicates=names, direction=wanted.direction)
+
+    def nodes(self, words: str, limit: int) -> list[NodeRow]:
+        """The nodes whose names contain the words; without words, those with the most facts."""
+        return self._graph.nodes(words, limit)
+
+    def count_facts(self, names: Iterable[str]) -> dict[str, int]:
+        """How many facts each of these nodes has, whether a walk has shown them or not."""
+        return self._graph.count_facts(names)
 
     def latest(self, limit: int, predicate: str = "") -> list[TripleRow]:
         """The facts, the latest first."""

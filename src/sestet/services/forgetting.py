@@ -1,6 +1,7 @@
 """Removes memories, knowledge entries, lessons and documents for good."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from sestet.core.errors import PersonError
 from sestet.core.record import Record
@@ -12,7 +13,7 @@ from sestet.storage.file_changes import FileChangeStore
 from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.forgotten_words import ForgottenWords
-from sestet.storage.journal import Journal
+from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.memories import shared_words
@@ -46,6 +47,17 @@ class ForgottenMemory(Record):
     ended: tuple[str, ...] = ()
 
 
+class Consequences(NamedTuple):
+    """What would happen if a memory were forgotten."""
+
+    #: The memory, and the rows that would be removed with it.
+    goes: tuple[str, ...]
+    #: Older facts that would be current again.
+    counts_again: tuple[str, ...]
+    #: The turns that would still say it.
+    turns: tuple[TurnRow, ...]
+
+
 class Forgetting:
     """Removes memories. Triggers remove their index entries, vectors and extracted graph facts."""
 
@@ -67,6 +79,15 @@ class Forgetting:
         """
         item = self._catalog.require(wanted)
         return self._forget(item.text, item, everywhere=everywhere, asked_in=asked_in)
+
+    def consequences(self, wanted: str) -> Consequences:
+        """What would go and stay; blanking the turns too may find the words in more places."""
+        item = self._catalog.require(wanted)
+        turns = self._turns_of(item)
+        gone = self._derived(item.text, item, turns)
+        again = tuple(name for name in _replaced_by(item) if name not in gone)
+        said = (self._journal.turn(turn) for turn in turns)
+        return Consequences(tuple(gone), again, tuple(turn for turn in said if turn is not None))
 
     def forget_words(self, words: str) -> ForgottenMemory:
         """Remove some words wherever they were recorded, whether a memory has them or not."""

@@ -52,6 +52,7 @@ BUILT_IN_PREDICATES = (
 _NEAR = 0.75
 _COLUMNS = """triples.id, subject, predicate, object, session_id, turn_id, created_at, collection, item_id,
     untrusted, private, sources"""
+_FACTS_OF_NODE = "(SELECT count(*) FROM triples WHERE subject_id = nodes.id OR object_id = nodes.id)"
 
 
 class Source(NamedTuple):
@@ -103,6 +104,12 @@ class GraphPath(NamedTuple):
 
 class GraphSize(NamedTuple):
     nodes: int
+    facts: int
+
+
+class NodeRow(NamedTuple):
+    #: In its first spelling.
+    name: str
     facts: int
 
 
@@ -317,14 +324,27 @@ class GraphStore:
 
     def similar_nodes(self, node: str, limit: int) -> list[str]:
         """The names of nodes that contain this text, in their first spelling."""
+        return [row.name for row in self.nodes(node, limit)]
+
+    def nodes(self, words: str, limit: int) -> list[NodeRow]:
+        """The nodes whose names contain the words, the shortest first; without words, the most linked."""
         rows = self._database.execute(
-            """SELECT coalesce(
+            f"""SELECT coalesce(
                    (SELECT subject FROM triples WHERE subject_id = nodes.id LIMIT 1),
-                   (SELECT object FROM triples WHERE object_id = nodes.id LIMIT 1))
-               FROM nodes WHERE instr(key, ?) ORDER BY length(key), id LIMIT ?""",
-            (node_key(node), limit),
+                   (SELECT object FROM triples WHERE object_id = nodes.id LIMIT 1)), {_FACTS_OF_NODE} AS facts
+               FROM nodes WHERE instr(key, ?1) ORDER BY iif(?1 = '', -facts, length(key)), id LIMIT ?2""",  # noqa: S608
+            (node_key(words), limit),
         )
-        return [name for (name,) in rows]
+        return [NodeRow(*row) for row in rows]
+
+    def count_facts(self, names: Iterable[str]) -> dict[str, int]:
+        """How many facts each of these nodes has."""
+        keys = {node_key(name): name for name in names}
+        rows = self._database.execute(
+            f"SELECT key, {_FACTS_OF_NODE} FROM nodes WHERE key IN (SELECT value FROM json_each(?))",  # noqa: S608
+            (json.dumps(list(keys)),),
+        )
+        return {keys[key]: number for key, number in rows}
 
     def used_predicates(self) -> dict[str, int]:
         """Every predicate that has facts, with the number of facts."""

@@ -66,6 +66,14 @@ export const EFFECTS: Readonly<Record<string, string>> = {
 
 export const IN_DOUBT = "was cut off. It may have taken effect, and was not repeated: check it yourself.";
 
+/** Documents that are added. */
+export const UPLOADS = {
+  reading: (name: string) => `Reading ${name}`,
+  read: (name: string) => `${name} is ready: the librarian finds it from the next message on`,
+  imageUnreadable: (model: string) => `${model} cannot read images. Choose a model that can in Settings, or describe the picture.`,
+  model: "The model",
+} as const;
+
 /** The texts of the shared parts. */
 export const UI = {
   copy: "Copy",

@@ -8,6 +8,7 @@ import { Icon } from "../../ui/icons";
 import { alertPerson, announce } from "../../ui/live";
 import { Mark } from "../../ui/mark";
 import { money } from "../../ui/time";
+import { useUploads } from "../../ui/uploads";
 import { WORDS as TURN_WORDS } from "../../turn/words";
 import "./chat.css";
 import { Composer } from "./composer";
@@ -17,7 +18,6 @@ import { Pending, Queue } from "./queue";
 import { Rail } from "./rail";
 import { SessionMenu } from "./session-menu";
 import { TurnView } from "./turn-view";
-import { useUploads } from "./uploads";
 import { Welcome } from "./welcome";
 import { WORDS } from "./words";
 
