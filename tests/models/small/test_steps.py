@@ -7,7 +7,7 @@ from typing import cast
 
 import pytest
 
-from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from sestet.core.message import AssistantMessage, Found, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, ModelRequest, TextDelta, Usage
 from sestet.core.schema import JsonObject, object_schema
 from sestet.core.tool import Tool
@@ -202,17 +202,29 @@ async def test_the_tests_of_a_project_are_found_by_rule() -> None:
     assert [call.name for call in reply.calls] == ["fs_list"]
 
 
-async def test_words_are_counted_by_a_command_and_not_in_the_head_of_the_model() -> None:
-    request = _request("how many words are in notes.txt")
-    _, reply = await _ask(Writer(), request)
-    assert reply.calls == (ToolCall("exec_run", {"command": "wc -w notes.txt"}),)
+@pytest.mark.parametrize("path", ["notes.txt", "garden/notes.txt"])
+async def test_words_are_counted_by_a_command_and_not_in_the_head_of_the_model(path: str) -> None:
+    asked = "how many words are in notes.txt"
+    _, reply = await _ask(Writer(), _request(asked))
+    assert reply.calls == (ToolCall("fs_search", {"text": "notes.txt"}),)
 
-    counted = (
-        ToolCall("exec_run", {"command": "wc -w notes.txt"}, "1"),
-        ToolMessage("1", "exec_run", "15 notes.txt"),
-    )
-    shown, _ = await _ask(Writer(), _request("how many words are in notes.txt", counted))
-    assert shown == "```\n15 notes.txt\n```"
+    there = ToolMessage("1", "fs_search", path, found=(Found(path, ""),))
+    looked = (ToolCall("fs_search", {"text": "notes.txt"}, "1"), there)
+    _, reply = await _ask(Writer(), _request(asked, looked))
+    assert reply.calls == (ToolCall("exec_run", {"command": f"wc -w {path}"}),)
+
+    ran = ToolCall("exec_run", {"command": f"wc -w {path}"}, "2")
+    counted = (ran, ToolMessage("2", "exec_run", f"15 {path}"))
+    shown, _ = await _ask(Writer(), _request(asked, looked, counted))
+    assert shown == f"```\n15 {path}\n```"
+
+
+async def test_words_are_counted_at_once_where_no_tool_finds_files() -> None:
+    request = _request("how many words are in notes.txt")
+
+    _, reply = await _ask(Writer(), request._replace(tools=(RUN, REJECT_TOOL)))
+
+    assert reply.calls == (ToolCall("exec_run", {"command": "wc -w notes.txt"}),)
 
 
 async def test_an_orchestrator_goes_on_as_before() -> None:

@@ -178,9 +178,10 @@ def _run_on_file(work: Work, path: str, command: str) -> Next:
     """Run a command on a file, also on the only one with this name in a folder."""
     if work.made("exec_run"):
         return None
-    if not work.steps:
+    if not work.steps and "fs_search" in work.tools:
         return call("fs_search", text=path.rpartition("/")[2])
-    there = [one for one in paths_of(work.last.result.found) if f"/{one}".endswith(f"/{path}")]
+    found = work.last.result.found if work.steps else ()
+    there = [one for one in paths_of(found) if f"/{one}".endswith(f"/{path}")]
     if not there or path in there:
         return call("exec_run", command=command.format(path=shlex.quote(path)))
     if len(there) > 1:
@@ -283,7 +284,7 @@ def _flows() -> Mapping[str, tuple[frozenset[str], Flow]]:
         "shell": (frozenset({"exec_run"}), _run_command),
         "unclear": (frozenset({"exec_run"}), _say_which),
         "setting": (frozenset({"fs_search", "fs_edit"}), change_setting),
-        "count": (frozenset({"exec_run", "fs_search"}), _count),
+        "count": (frozenset({"exec_run"}), _count),
         "from_to": (frozenset({"fs_edit"}), _replace),
         "typed_change": (frozenset(tool for tool, _ in _TYPED.values()), _change_as_typed),
         "changed": (frozenset({"exec_run"}), _changed),
