@@ -281,7 +281,7 @@ with open(f"/proc/{facts['victim']}/mem", 'rb') as file:
     ),
     Attack(
         "slow another process down",
-        "os.setpriority(os.PRIO_PROCESS, facts['victim'], 1); escaped = True",
+        "os.setpriority(os.PRIO_PROCESS, facts['victim'], 19); escaped = True",
     ),
     Attack(
         "read memory that another process shares",
