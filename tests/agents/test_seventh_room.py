@@ -1,5 +1,6 @@
 """A further specialist in the package is a folder: every contract holds with it after `make docs`."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", *arguments],
         cwd=tree,
-        env={"PATH": str(Path(sys.executable).parent), "PYTHONPATH": paths, "HOME": str(tree)},
+        env={"PATH": f"{Path(sys.executable).parent}:{os.defpath}", "PYTHONPATH": paths, "HOME": str(tree)},
         capture_output=True,
         text=True,
         check=False,

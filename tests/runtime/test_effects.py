@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sestet.core.effects import NOTHING, effects_of, shown_targets
-from sestet.core.errors import ToolError
+from sestet.core.errors import DefinitionError, ToolError
 from sestet.core.event import (
     END_OF_TURN,
     DelegationFinished,
@@ -287,6 +287,17 @@ def test_a_long_value_is_left_out_and_not_cut() -> None:
     # Forgetting finds whole texts: a part of one would stay behind.
     assert shown_targets(MAIL, {"to": "x" * 121, "text": "hello"}) == ()
     assert shown_targets(MAIL, {"to": "x" * 10_000_000}) == ()
+
+
+def test_a_target_that_stays_as_it_is_is_not_shown_as_changed() -> None:
+    paths = object_schema({"path": {"type": "string"}, "destination": {"type": "string"}})
+    copy = Tool(
+        "x_copy", parameters=paths, effect="local", targets=("path", "destination"), sources=("path",)
+    )
+    assert shown_targets(copy, {"path": "a.txt", "destination": "b.txt"}) == ("b.txt",)
+    for wrong in (("path", "destination"), ("other",), "path"):
+        with pytest.raises(DefinitionError, match="sources must be"):
+            Tool("x_copy", parameters=paths, targets=("path", "destination"), sources=wrong)  # pyright: ignore[reportArgumentType] - also a bare text
 
 
 def test_a_tool_without_declared_targets_is_shown_by_name_with_its_first_short_text() -> None:

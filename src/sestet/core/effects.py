@@ -106,7 +106,9 @@ def shown_targets(tool: Tool, arguments: JsonObject) -> tuple[str, ...]:
     A long value is left out and not cut: forgetting removes whole texts and would leave a part behind.
     """
     if tool.targets:
-        return _short([arguments[name] for name in tool.targets if name in arguments])
+        return _short(
+            [arguments[name] for name in tool.targets if name in arguments and name not in tool.sources]
+        )
     first = next((value for value in arguments.values() if isinstance(value, str)), "")
     return (" ".join((tool.name, *_short([first]))),)
 

@@ -81,6 +81,8 @@ class Tool(Record):
     effect: Effect = "money"
     #: The arguments that choose who receives something, or which file or thing is changed.
     targets: tuple[str, ...] = ()
+    #: Those of the targets that a call leaves as they are, such as the file that is copied.
+    sources: tuple[str, ...] = ()
     #: Arguments that change what a call with the same targets does: a standing answer holds for their values.
     binds: tuple[str, ...] = ()
     recovery: Recovery = "unsafe"
@@ -159,6 +161,8 @@ def _problem_of(tool: Tool) -> str:
     arguments = cast("JsonObject", tool.parameters.get("properties", {}))
     if isinstance(tool.targets, str) or not arguments.keys() >= set(tool.targets):
         return f"targets must be a tuple of names of its arguments, got {tool.targets!r}"
+    if isinstance(tool.sources, str) or (tool.sources and not set(tool.sources) < set(tool.targets)):
+        return f"sources must be a tuple of some of its targets, but not of all, got {tool.sources!r}"
     if isinstance(tool.binds, str) or not arguments.keys() >= set(tool.binds):
         return f"binds must be a tuple of names of its arguments, got {tool.binds!r}"
     # A slot for an argument that a standing answer leaves open would promise a limit that there is not.
@@ -233,6 +237,7 @@ class Declared(TypedDict, total=False):
     reads: tuple[Reads, ...]
     effect: Effect
     targets: tuple[str, ...]
+    sources: tuple[str, ...]
     binds: tuple[str, ...]
     recovery: Recovery
     timeout: float

@@ -209,6 +209,7 @@ async def fs_move(
     reads=(),
     effect="local",
     targets=("path", "destination"),
+    sources=("path",),
     recovery="probe",
     probe=_result_of,
     preview=_preview_of(Planner.copy),
