@@ -48,6 +48,7 @@ from sestet.runtime.gate import asks_every_time
 from sestet.runtime.history import History
 from sestet.runtime.runner import Runner
 from sestet.runtime.steps import Steps
+from sestet.runtime.turn import require_usable
 from sestet.services.embedding.index import open_embedding
 from sestet.services.file_changes.undo import undo_of
 from sestet.services.sessions import new_session_id
@@ -59,6 +60,7 @@ from sestet.storage.forgettings import Forgettings
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
+from sestet.storage.turn_log import JournalLog, StoredApprovals
 
 if TYPE_CHECKING:
     from sestet.background import Background
@@ -101,11 +103,12 @@ class App:
         agents = (self.root, *self.root.sub_agents) if additions.model is None else ()
         self._policy = policy_of(settings, [agent.name for agent in agents])
         self._telemetry = telemetry_of(settings, self.root)
-        gatekeeper = Gatekeeper(self.approvals, self._policy, settings.policy.question_hours * 3600)
+        log, approvals = JournalLog(self.journal), StoredApprovals(self.approvals)
+        gatekeeper = Gatekeeper(approvals, self._policy, settings.policy.question_hours * 3600)
         self.runner = Runner(
             Steps(self.root, self._processes.started_with(self.models.of, self.root), gatekeeper),
-            self.journal,
-            History(self.journal, history_tokens(settings)),
+            log,
+            History(log, history_tokens(settings)),
             self._locks,
             limits_of(settings),
             hooks_of(
@@ -133,6 +136,7 @@ class App:
         With ``agent``, that specialist answers, and the orchestrator takes no step.
         """
         agent = require_agent(self.root, agent)
+        require_usable(self.journal, session_id, text)
         return self.runner.run_turn(session_id, text, can_ask=can_ask, mine=mine, agent=agent)
 
     async def ask(

@@ -27,6 +27,7 @@ from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
+from sestet.storage.turn_log import JournalLog, StoredApprovals
 from tests.runtime.seen import require_rebuilt
 
 #: The time of every turn, as its agents read it.
@@ -213,9 +214,9 @@ def talk(database: Database) -> Iterator[Conversation]:
         locks = SessionLocks(database.path.with_suffix(".lock"))
         approvals = ApprovalStore(database, journal)
         runner = Runner(
-            Steps(root, lambda _: model, Gatekeeper(approvals, policy, patience)),
-            journal,
-            History(journal, context_tokens),
+            Steps(root, lambda _: model, Gatekeeper(StoredApprovals(approvals), policy, patience)),
+            JournalLog(journal),
+            History(JournalLog(journal), context_tokens),
             locks,
             limits or Limits(),
             Hooks(fast_route=fast_route, clock=lambda: NOON),

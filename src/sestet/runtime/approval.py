@@ -11,7 +11,8 @@ from sestet.core.tool import Tool
 from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.tool_step import ToolStep
-from sestet.storage.approvals import ApprovalStore, Basis, Question
+from sestet.storage.approvals import Basis, Question
+from sestet.storage.turn_log import Approvals
 
 
 class Clearance(Record):
@@ -38,7 +39,7 @@ def refusal(prompt: str, **values: str) -> Clearance:
 class Gatekeeper(Record):
     """Decides about calls by the owner's policy and the person's decisions."""
 
-    approvals: ApprovalStore
+    approvals: Approvals
     policy: Policy
     #: How many seconds a question stays open.
     patience: float
@@ -51,11 +52,11 @@ class Gatekeeper(Record):
             return GO
         if verdict.decision == "block":
             return refusal("blocked", tool=tool.name, reason=verdict.reason)
-        question = self._question(step)
+        question = await self._question(step)
         # The answer to this exact call comes before any standing one.
         if question is not None and question.state != "pending":
             return self._decided(step, question)
-        if self._is_granted(step, verdict):
+        if await self._is_granted(step, verdict):
             return Clearance("go", approval_id=question.id, overtakes=True) if question else GO
         if question is None:
             return await self._ask(step, verdict)
@@ -89,9 +90,9 @@ class Gatekeeper(Record):
         turn.waiting_for.append(facts[0])
         return Clearance("wait")
 
-    def _question(self, step: ToolStep) -> Question | None:
+    async def _question(self, step: ToolStep) -> Question | None:
         asked = step.run.turn.replay.questions.get(step.call.id)
-        return self.approvals.get(asked.approval_id) if asked else None
+        return await self.approvals.get(asked.approval_id) if asked else None
 
     def _decided(self, step: ToolStep, question: Question) -> Clearance:
         turn = step.run.turn
@@ -102,21 +103,21 @@ class Gatekeeper(Record):
             return refusal("denied", tool=step.call.name)
         return Clearance("go", approval_id=question.id)
 
-    def may_repeat(self, step: ToolStep) -> bool:
+    async def may_repeat(self, step: ToolStep) -> bool:
         """Whether a call that a crash cut off may run again without a new question."""
         verdict = self._judge(step)
         if verdict.decision != "ask":
             return verdict.decision == "allow"
-        question = self._question(step)
+        question = await self._question(step)
         approved = question is not None and question.state == "used"
-        return approved or self._is_granted(step, verdict)
+        return approved or await self._is_granted(step, verdict)
 
-    def _is_granted(self, step: ToolStep, verdict: Verdict) -> bool:
+    async def _is_granted(self, step: ToolStep, verdict: Verdict) -> bool:
         run, tool, call = step.run, step.tool, step.call
         if asks_every_time(tool, run.agent.name, self.policy):
             return False
         basis = self._basis(step, verdict)
-        return self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, basis)
+        return await self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, basis)
 
     def _basis(self, step: ToolStep, verdict: Verdict) -> Basis:
         """What a standing answer to this question would be bound to."""

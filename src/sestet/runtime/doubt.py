@@ -10,8 +10,8 @@ from sestet.core.label import CLEAN
 from sestet.core.message import ToolCall
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.turn import AgentRun, Turn
-from sestet.storage.journal import Journal, TurnRow
-from sestet.storage.lock_wait import when_free
+from sestet.storage.journal import TurnRow
+from sestet.storage.turn_log import TurnLog
 
 
 def give_up(turn: Turn, cause: str, delegation_id: str | None = None) -> str:
@@ -42,21 +42,21 @@ async def settle_intent(run: AgentRun, call: ToolCall) -> None:
         raise
 
 
-async def abandon(journal: Journal, row: TurnRow) -> tuple[ToolFinished, ...]:
+async def abandon(log: TurnLog, row: TurnRow) -> tuple[ToolFinished, ...]:
     """End a turn that no process runs. Returns its calls in doubt."""
-    seqs = count(journal.last_seq(row.id) + 1)
+    seqs = count(await log.last_seq(row.id) + 1)
 
     def stamp(author: str, delegation_id: str = "") -> Stamp:
         return Stamp(row.session_id, row.id, next(seqs), author, delegation_id, time.time())
 
-    events = tuple(journal.events_of(row.id))
+    events = await log.past_of(row.id)
     doubts = tuple(
         _in_doubt(intent, stamp(intent.author, intent.delegation_id), "the turn was given up")
         for intent in open_calls(events).values()
         if can_be_in_doubt(intent)
     )
     end = TurnCancelled(stamp("user"), effects_of((*events, *doubts)))
-    await when_free(lambda: journal.append(*doubts, end))
+    await log.append(*doubts, end, patient=True)
     return doubts
 
 

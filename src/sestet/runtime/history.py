@@ -22,7 +22,7 @@ from sestet.core.record import Record
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import Turn
 from sestet.storage.database import damaged
-from sestet.storage.journal import Journal
+from sestet.storage.turn_log import TurnLog
 
 _SHOWN = (
     TurnStarted,
@@ -34,7 +34,8 @@ _SHOWN = (
     TurnCancelled,
 )
 _ENDS = (TurnFinished, TurnFailed, TurnCancelled)
-_KINDS = tuple(event.kind for event in _SHOWN)
+#: What a later turn can be shown of a turn.
+SHOWN_KINDS = tuple(event.kind for event in _SHOWN)
 _MOST_TURNS = 50
 _MOST_SESSIONS = 256
 #: How much of the budget and of the turns is kept when one of them is exceeded.
@@ -92,13 +93,13 @@ _NOTHING = _Kept(-1, Conversation(), 0)
 class History:
     """Recent turns by session. The journal is the truth; busy sessions are cached in memory."""
 
-    def __init__(self, journal: Journal, tokens: int) -> None:
-        self._journal = journal
+    def __init__(self, log: TurnLog, tokens: int) -> None:
+        self._log = log
         self._budget = tokens * CHARACTERS_PER_TOKEN
         #: By session.
         self._kept: OrderedDict[str, _Kept] = OrderedDict()
 
-    def before(self, session_id: str, number: int, forgetting: int) -> Conversation:
+    async def before(self, session_id: str, number: int, forgetting: int) -> Conversation:
         """The latest whole turns before turn ``number`` that fit the budget, oldest first.
 
         ``forgetting``: the last one, read before.
@@ -106,7 +107,7 @@ class History:
         kept = self._kept.get(session_id, _NOTHING)
         if kept.last == number - 1 and kept.forgetting == forgetting:
             return kept.past
-        return self._load(session_id, number, forgetting)
+        return await self._load(session_id, number, forgetting)
 
     def add(self, turn: Turn) -> None:
         """Cache a turn that has just ended, so that the next one need not read it."""
@@ -120,8 +121,8 @@ class History:
         if len(self._kept) > _MOST_SESSIONS:
             self._kept.popitem(last=False)
 
-    def _load(self, session_id: str, before: int, forgetting: int) -> Conversation:
-        by_turn = turns_before(self._journal, session_id, before, _MOST_TURNS)
+    async def _load(self, session_id: str, before: int, forgetting: int) -> Conversation:
+        by_turn = turns_of(await self._log.events_before(session_id, SHOWN_KINDS, _MOST_TURNS, before))
         past = self._fitting(_conversation(numbered_turns(by_turn, before)))
         # An open turn may end in another process, so a session with one is not cached.
         if all(isinstance(events[-1], _ENDS) for events in by_turn.values()):
@@ -149,10 +150,10 @@ def _conversation(turns: Iterable[PastTurn]) -> Conversation:
     return past
 
 
-def turns_before(journal: Journal, session_id: str, before: int, most: int) -> dict[str, list[Event]]:
-    """The events of the last turns before one, by turn, as far as a later turn can be shown them."""
+def turns_of(events: Iterable[Event]) -> dict[str, list[Event]]:
+    """The events of several turns, by turn."""
     by_turn: dict[str, list[Event]] = {}
-    for event in journal.session_events(session_id, _KINDS, most, before):
+    for event in events:
         by_turn.setdefault(event.stamp.turn_id, []).append(event)
     return by_turn
 

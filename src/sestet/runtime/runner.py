@@ -5,7 +5,8 @@ Every entry (terminal, library, HTTP, A2A) reads the same iterator of events; th
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 
 from sestet.core.errors import PersonError, StorageError, told
 from sestet.core.event import (
@@ -24,14 +25,16 @@ from sestet.runtime.fast_route import routed_call
 from sestet.runtime.history import Conversation, History
 from sestet.runtime.hooks import Hooks
 from sestet.runtime.limits import Limits
-from sestet.runtime.replay import replay
+from sestet.runtime.replay import NOTHING_DONE, replay
 from sestet.runtime.running import RunningTurns
 from sestet.runtime.steps import Steps
 from sestet.runtime.stopping import stop
-from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_usable
+from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_texts
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
-from sestet.storage.journal import Journal, TurnRow
+from sestet.services.sessions import require_new_name
+from sestet.storage.journal import TurnRow
 from sestet.storage.locks import SessionLocks
+from sestet.storage.turn_log import TurnLog
 
 _log = logging.getLogger("sestet.runtime")
 
@@ -45,7 +48,7 @@ class Runner:
     def __init__(
         self,
         steps: Steps,
-        journal: Journal,
+        log: TurnLog,
         history: History,
         locks: SessionLocks,
         limits: Limits,
@@ -53,7 +56,7 @@ class Runner:
     ) -> None:
         self.root = steps.root
         self._steps = steps
-        self._journal = journal
+        self._log = log
         self._history = history
         self.locks = locks
         self._limits = limits
@@ -75,38 +78,38 @@ class Runner:
         ``turn_id``: the id of the new turn, if it was promised to somebody before. ``agent``: the specialist
         that answers; if it does not exist, the turn fails.
         """
-        require_usable(self._journal, session_id, text)
+        require_texts(session_id, text)
         text = whole(text)
-        return self._follow(
-            session_id,
-            lambda: TurnPlan(
-                session_id,
-                *self._journal.next_turn(session_id),
-                text,
-                can_ask,
-                turn_id,
-                mine=mine,
-                said_at=moment(self._hooks.clock()),
-                agent=agent,
-            ),
-        )
 
-    def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
+        async def plan() -> TurnPlan:
+            number, forgetting = await self._log.next_turn(session_id)
+            if number == 1:
+                require_new_name(session_id)
+            facts = (text, can_ask, turn_id, NOTHING_DONE, mine, moment(self._hooks.clock()), agent)
+            return TurnPlan(session_id, number, forgetting, *facts)
+
+        return self._follow(session_id, plan)
+
+    async def resume_turn(self, turn_id: str, *, can_ask: bool = True) -> AsyncGenerator[Event]:
         """The rest of a turn that was paused, or cut off by a crash."""
-        row = self._turn(turn_id)
-        return self._follow(row.session_id, lambda: self._plan_rest(row, can_ask))
+        row = await self._turn(turn_id)
+        async with aclosing(self._follow(row.session_id, lambda: self._plan_rest(row, can_ask))) as events:
+            async for event in events:
+                yield event
 
-    def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
-        self._require_open(row.id)
-        forgetting, past = self._journal.last_forgetting(), replay(self._journal.events_of(row.id))
+    async def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
+        await self._require_open(row.id)
+        forgetting, past = await self._log.last_forgetting(), replay(await self._log.past_of(row.id))
         facts = (past.text, can_ask, row.id, past, past.mine, past.said_at, past.agent)
         return TurnPlan(row.session_id, row.number, forgetting, *facts)
 
-    async def _follow(self, session_id: str, plan: Callable[[], TurnPlan]) -> AsyncGenerator[Event]:
+    async def _follow(
+        self, session_id: str, plan: Callable[[], Awaitable[TurnPlan]]
+    ) -> AsyncGenerator[Event]:
         """The events of a turn as they are written. The session stays locked until the turn has ended."""
         async with self.locks.hold(session_id):
-            turn = Turn(plan(), self._journal, self._limits)
-            past = self._history.before(session_id, turn.number, turn.last_forgetting)
+            turn = Turn(await plan(), self._log, self._limits)
+            past = await self._history.before(session_id, turn.number, turn.last_forgetting)
             stamp = turn.stamp("user")
             label = self._first_label(turn, past)
             facts = (turn.text, label, turn.mine, turn.said_at, turn.agent)
@@ -138,22 +141,22 @@ class Runner:
 
     async def abandon_turn(self, turn_id: str) -> tuple[ToolFinished, ...]:
         """End a turn that waits or was cut off, without going on with it. Returns the calls in doubt."""
-        row = self._turn(turn_id)
+        row = await self._turn(turn_id)
         async with self.locks.hold(row.session_id):
-            self._require_open(turn_id)
-            doubts = await abandon(self._journal, row)
+            await self._require_open(turn_id)
+            doubts = await abandon(self._log, row)
             self._hooks.after_turn(row.session_id, True)
             return doubts
 
-    def _turn(self, turn_id: str) -> TurnRow:
-        row = self._journal.turn(turn_id)
+    async def _turn(self, turn_id: str) -> TurnRow:
+        row = await self._log.find(turn_id)
         if row is None:
             raise PersonError(f"there is no turn '{turn_id}'")
         return row
 
-    def _require_open(self, turn_id: str) -> None:
+    async def _require_open(self, turn_id: str) -> None:
         """Refuse a turn that has ended. We hold the session lock, so a "running" turn must have crashed."""
-        state = self._journal.turn_state(turn_id)
+        state = (await self._turn(turn_id)).state
         if state not in ("running", "paused"):
             raise PersonError(f"the turn '{turn_id}' has already {state}")
 
@@ -221,6 +224,6 @@ class Runner:
         found = None if turn.agent else self._hooks.recall(turn.text)
         if found is None:
             return None
-        recalled = self._journal.clean(MemoryRecalled(turn.stamp(self.root.name), *found))
+        recalled = self._log.clean(MemoryRecalled(turn.stamp(self.root.name), *found))
         turn.record(recalled)
         return recalled

@@ -17,7 +17,7 @@ from sestet.core.event import (
 from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolMessage, UserMessage
 from sestet.core.record import Record
 from sestet.core.seen import SeenPart
-from sestet.runtime.history import numbered_turns, turns_before
+from sestet.runtime.history import SHOWN_KINDS, numbered_turns, turns_of
 from sestet.runtime.tool_call import clip
 from sestet.storage.database import damaged
 from sestet.storage.journal import Journal, TurnRow
@@ -151,9 +151,10 @@ class _Past:
 
     def _turns(self, ranges: tuple[int, ...]) -> Iterator[tuple[Message, ...]]:
         number = self._turn.number
-        by_turn = turns_before(self._journal, self._turn.session_id, number, number - ranges[0])
+        last_turns = number - ranges[0]
+        events = self._journal.session_events(self._turn.session_id, SHOWN_KINDS, last_turns, number)
         wanted = set(shown_numbers(ranges))
-        for turn in numbered_turns(by_turn, number):
+        for turn in numbered_turns(turns_of(events), number):
             if turn.number in wanted:
                 yield turn.messages
 

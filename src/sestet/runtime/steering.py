@@ -27,12 +27,12 @@ async def steer(turn: Turn, text: str, key: str = "", *, mine: bool = True) -> N
     if len(key) > _LONGEST_KEY:
         raise PersonError(f"the key has {len(key)} characters, and the most is {_LONGEST_KEY}")
 
-    def write(event: TurnSteered) -> bool:
+    async def write(event: TurnSteered) -> bool:
         # No task runs between these checks and the writing.
         if _known(turn, key) is not None:
             return False
         _require_room(turn)
-        return turn.add_words(event)
+        return await turn.add_words(event)
 
     await turn.record_with(lambda: TurnSteered(turn.stamp("user"), text, mine, key), write)
 

@@ -103,7 +103,7 @@ class ToolCalls:
             return await proceed(step)
         turn.tool_calls[tool.name] += 1
         unusable = _unusable(step)
-        if not can_be_in_doubt(intent) and (unusable or not self._gatekeeper.may_repeat(step)):
+        if not can_be_in_doubt(intent) and (unusable or not await self._gatekeeper.may_repeat(step)):
             return unusable or _refused(refusal("not_repeated", tool=tool.name))
         if unusable is None and (result := await self._repeat(step)) is not None:
             return result
@@ -124,7 +124,7 @@ class ToolCalls:
         looked = await _previewed(step)
         if isinstance(looked, ToolResult):
             return looked
-        return await _run_tool(looked) if self._gatekeeper.may_repeat(looked) else None
+        return await _run_tool(looked) if await self._gatekeeper.may_repeat(looked) else None
 
     async def _ask_for_approval(self, step: ToolStep, proceed: Answer) -> ToolResult | None:
         """Policy, standing answers and the person decide; then the intent is written."""

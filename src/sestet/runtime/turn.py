@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple, TypeVar
 
 from sestet.core.agent import Agent
@@ -21,6 +21,7 @@ from sestet.runtime.seen_so_far import SeenSoFar, ShownTurn
 from sestet.services.sessions import require_session_name
 from sestet.storage.journal import Journal
 from sestet.storage.lock_wait import LockWait, held_too_long
+from sestet.storage.turn_log import TurnLog
 
 EventT = TypeVar("EventT", bound=Event)
 
@@ -65,10 +66,15 @@ class TurnPlan(Record):
 
 def require_usable(journal: Journal, session_id: object, text: object) -> None:
     """Refuse a value that is no text, a name that no session can have, and an empty message."""
+    require_texts(session_id, text)
+    require_session_name(journal, str(session_id))
+
+
+def require_texts(session_id: object, text: object) -> None:
+    """Refuse a value that is no text, and an empty message."""
     for what, value in (("session id", session_id), ("message", text)):
         if not isinstance(value, str):
             raise TypeError(f"the {what} must be a text (str), not {type(value).__name__}")
-    require_session_name(journal, str(session_id))
     if not str(text).strip():
         raise PersonError("the message is empty")
 
@@ -81,12 +87,12 @@ def new_turn_id() -> str:
 class Turn:
     """Records the events of one turn and hands them to its reader."""
 
-    def __init__(self, plan: TurnPlan, journal: Journal, limits: Limits) -> None:
+    def __init__(self, plan: TurnPlan, log: TurnLog, limits: Limits) -> None:
         self.session_id = plan.session_id
         self.id = plan.id or new_turn_id()
         self.number = plan.number
         self.last_forgetting = plan.last_forgetting
-        self.scanner = journal.scanner
+        self.scanner = log.scanner
         self.scanner.look_again()
         self.text = self.scanner.clean(plan.text)
         self.can_ask = plan.can_ask
@@ -128,8 +134,8 @@ class Turn:
         self._started = time.monotonic()
         self._model_calls = self.replay.model_calls
         self._seq = self.replay.last_seq
-        self._journal = journal
-        self.prompts = journal.prompts
+        self._storage = log
+        self.prompts = log.prompts
         #: Events since the start or the resume, without the pieces of streamed text.
         self.log: list[Event] = []
         #: Events that are written and not yet read.
@@ -177,24 +183,26 @@ class Turn:
             raise self.error
         if self.resumed and self.replay.has(event):
             return
-        event = self._journal.stage(event, self, sync=sync)
+        event = self._storage.stage(event, self, sync=sync)
         self._recorded += 1
         self._needed = self._needed if repeatable else self._recorded
         if not isinstance(event, PIECES):
             self.log.append(event)
 
-    async def record_with(self, make: Callable[[], EventT], write: Callable[[EventT], bool]) -> EventT | None:
+    async def record_with(
+        self, make: Callable[[], EventT], write: Callable[[EventT], Awaitable[bool]]
+    ) -> EventT | None:
         """Record an event that ``write`` stores at once, together with a row of its own.
 
         None when ``write`` stored nothing; then the event did not happen.
         """
         wait = LockWait()
         while True:
-            # No task runs between these lines, so the reader gets the events in their order.
+            # SQLite never suspends, so no task runs between these lines, and the events keep their order.
             await self._flush()
-            event = self._journal.clean(make())
+            event = self._storage.clean(make())
             try:
-                if not write(event):
+                if not await write(event):
                     return None
                 break
             except BusyError as error:
@@ -206,9 +214,9 @@ class Turn:
         self._wake()
         return event
 
-    def add_words(self, event: TurnSteered) -> bool:
+    async def add_words(self, event: TurnSteered) -> bool:
         """Write words of the person; they count from then on."""
-        self._journal.append(event)
+        await self._storage.append(event)
         self.steered.append(event)
         return True
 
@@ -228,16 +236,16 @@ class Turn:
             # The journal commits before the event loop resumes this task, unless another process writes.
             await asyncio.sleep(0)
             while self._written < needed and self.error is None:
-                await self._journal.unlocked()
+                await self._storage.settled()
         if self.error is not None:
             raise self.error
 
     async def _flush(self) -> None:
         """Write every recorded event; when this returns, none is left."""
         while self._written < self._recorded and self.error is None:
-            self._journal.commit()
+            await self._storage.flushed()
             if self._written < self._recorded:
-                await self._journal.unlocked()
+                await self._storage.settled()
         if self.error is not None:
             raise self.error
 

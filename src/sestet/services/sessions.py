@@ -133,7 +133,17 @@ def name_session(journal: Journal, wanted: str) -> str:
 
 def require_session_name(journal: Journal, name: str) -> None:
     """Refuse a name that a new session cannot have. One of an earlier version may have any name."""
-    if (_NAME.fullmatch(name) and not _is_last(name)) or journal.next_turn(name).number > 1:
+    if not _can_be_new(name) and journal.next_turn(name).number == 1:
+        require_new_name(name)
+
+
+def _can_be_new(name: str) -> bool:
+    return _NAME.fullmatch(name) is not None and not _is_last(name)
+
+
+def require_new_name(name: str) -> None:
+    """Refuse a name that a new session cannot have."""
+    if _can_be_new(name):
         return
     if _is_last(name):
         raise PersonError(f"'{LAST}' means the session that was used last; choose another name")
