@@ -40,7 +40,8 @@ def _fields(record: type[Record], kind: str, records: dict[str, str]) -> dict[st
     hints = get_type_hints(record)
     found = {"kind": f'"{kind}"'} if kind else {}
     for name in (name for name in record.__struct_fields__ if name != "stamp"):
-        optional = NoneType in get_args(hints[name])
+        # A field of a record that leaves its defaults out may be missing.
+        optional = NoneType in get_args(hints[name]) or record.__struct_config__.omit_defaults
         found[f"{name}?" if optional else name] = _written(hints[name], records)
     return found
 

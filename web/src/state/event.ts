@@ -35,24 +35,24 @@ export interface Usage {
 }
 
 export interface Seen {
-  prompt: string;
-  follows: boolean;
-  parts: readonly SeenPart[];
+  prompt?: string;
+  follows?: boolean;
+  parts?: readonly SeenPart[];
 }
 
 export interface SeenPart {
-  turns: readonly number[];
-  memory: boolean;
-  request: boolean;
-  reply: number;
-  id: string;
-  clip: number;
-  role: "" | "memory" | "user" | "assistant" | "tool";
-  name: string;
-  text: string;
-  said_at: string;
-  calls: readonly ToolCall[];
-  failed: boolean;
+  turns?: readonly number[];
+  memory?: boolean;
+  request?: boolean;
+  reply?: number;
+  id?: string;
+  clip?: number;
+  role?: "" | "memory" | "user" | "assistant" | "tool";
+  name?: string;
+  text?: string;
+  said_at?: string;
+  calls?: readonly ToolCall[];
+  failed?: boolean;
 }
 
 export type Found = readonly [name: string, text: string, kind: string];
