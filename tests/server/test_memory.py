@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sestet.core.label import CLEAN, Origin
+from sestet.storage.graph import GraphStore
 from sestet.storage.memories import MemoryStore
 from sestet.storage.observations import ObservationStore, ReflectionSources
 from tests.server.served import Served, serving
@@ -120,7 +121,9 @@ async def test_a_fact_is_added_walked_to_and_removed(tmp_path: Path) -> None:
         left = (await client.get("/api/graph/facts")).json()["facts"]
 
     assert added.status_code == 201
-    assert [(fact["subject"], fact["depth"]) for fact in walk["facts"]] == [("Ann", 1)]
+    assert [(fact["subject"], fact["depth"], fact["turn_number"]) for fact in walk["facts"]] == [
+        ("Ann", 1, 0)
+    ]
     assert chain["nodes"] == ["Acme", "Ann"]
     assert (unknown.status_code, removed.status_code, left) == (404, 200, [])
 
@@ -146,3 +149,16 @@ async def test_things_of_the_graph_are_found_by_a_part_of_their_name(tmp_path: P
     assert found == [{"name": "Ann", "facts": 2}, {"name": "Anna", "facts": 1}]
     assert [each["name"] for each in most] == ["Ann", "Graz"]
     assert (walk["nodes"], walk["links"]) == ({"Ann": 1}, {"acme": 1, "Ann": 2})
+
+
+async def test_a_fact_says_the_number_of_the_turn_that_told_it(tmp_path: Path) -> None:
+    async with serving(tmp_path, "Noted.", "Noted.") as served, served.client() as client:
+        for text in ("hello", "Ann knows Bo"):
+            said = await client.post("/api/sessions/tea/messages", json={"text": text})
+            await client.get(f"/api/turns/{said.json()['turn']}/events")
+        origin = Origin("tea", said.json()["turn"], CLEAN)
+        GraphStore(served.app.database).add("Ann", "knows", "Bo", origin)
+        GraphStore(served.app.database).add("Ann", "knows", "Cy", Origin("tea", "a deleted turn", CLEAN))
+        facts = (await client.get("/api/graph/facts")).json()["facts"]
+
+    assert [(fact["object"], fact["turn_number"]) for fact in facts] == [("Cy", 0), ("Bo", 2)]

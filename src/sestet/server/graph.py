@@ -1,5 +1,6 @@
 """The API of the knowledge graph: facts, walks and paths, corrections, and decisions on proposals."""
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeAlias
 
 from sestet.core.record import Meta, Record, as_builtins
@@ -30,6 +31,8 @@ class FactFacts(Record):
     object: str
     session: str
     turn: str
+    #: The number of the turn in its session; 0 if there is none.
+    turn_number: int
     at: float
     read_from: dict[str, Any] | None
     untrusted: bool
@@ -125,8 +128,12 @@ class Decisions(Body):
 
 async def list_facts(call: Call[None, FactQuery]) -> dict[str, Any]:
     query = call.query
-    rows = await call.host.read(lambda data: _facts(call, data).latest(query.limit, query.predicate))
-    return {"facts": [as_builtins(describe_fact(row)) for row in rows]}
+
+    def read(data: Data) -> list[dict[str, Any]]:
+        rows = _facts(call, data).latest(query.limit, query.predicate)
+        return _placed(data, [describe_fact(row) for row in rows])
+
+    return {"facts": await call.host.read(read)}
 
 
 async def walk_graph(call: Call[None, WalkQuery]) -> dict[str, Any]:
@@ -138,7 +145,8 @@ async def walk_graph(call: Call[None, WalkQuery]) -> dict[str, Any]:
         facts = _facts(call, data)
         found = facts.walk(wanted, query.limit)
         links = facts.count_facts((query.node, *found.depths))
-        return {**as_builtins(describe_walk(query.node, found)), "links": links}
+        told = describe_walk(query.node, found)
+        return {**told, "facts": _placed(data, told["facts"]), "links": links}
 
     return await call.host.read(walk)
 
@@ -156,7 +164,7 @@ async def find_path(call: Call[None, PathQuery]) -> dict[str, Any]:
         _require(data, query.start, query.end)
         wanted = Walk(query.start, query.depth, query.direction, _links(query.predicate))
         found = _facts(call, data).path(wanted, query.end)
-        facts = [as_builtins(describe_fact(triple)) for triple in found.triples]
+        facts = _placed(data, [describe_fact(triple) for triple in found.triples])
         return {"nodes": list(found.nodes), "facts": facts, "complete": found.complete}
 
     return await call.host.read(find)
@@ -164,16 +172,24 @@ async def find_path(call: Call[None, PathQuery]) -> dict[str, Any]:
 
 async def add_fact(call: Call[NewFact, NoQuery]) -> dict[str, Any]:
     body = call.body
-    row = await call.host.read(lambda data: _facts(call, data).add(body.subject, body.predicate, body.object))
-    return as_builtins(describe_fact(row))
+
+    def add(data: Data) -> dict[str, Any]:
+        row = _facts(call, data).add(body.subject, body.predicate, body.object)
+        return _placed(data, [describe_fact(row)])[0]
+
+    return await call.host.read(add)
 
 
 async def remove_fact(call: Call[None, NoQuery]) -> dict[str, Any]:
     number = call.number("fact")
-    removed = await call.host.read(lambda data: _facts(call, data).remove(number))
-    if removed is None:
-        raise not_found("fact", str(number))
-    return as_builtins(describe_fact(removed))
+
+    def remove(data: Data) -> dict[str, Any]:
+        removed = _facts(call, data).remove(number)
+        if removed is None:
+            raise not_found("fact", str(number))
+        return _placed(data, [describe_fact(removed)])[0]
+
+    return await call.host.read(remove)
 
 
 async def list_predicates(call: Call[None, NoQuery]) -> PredicateList:
@@ -184,7 +200,7 @@ async def list_predicates(call: Call[None, NoQuery]) -> PredicateList:
 async def list_proposals(call: Call[None, NoQuery]) -> ProposalList:
     def read(data: Data) -> ProposalList:
         facts = _facts(call, data)
-        return _described(facts, facts.proposals())
+        return _described(data, facts, facts.proposals())
 
     return await call.host.read(read)
 
@@ -199,13 +215,23 @@ async def decide_proposals(call: Call[Decisions, NoQuery]) -> ProposalList:
             raise not_found("proposal that waits", str(min(unknown)))
         if both := {*body.accept} & {*body.reject}:
             raise ApiError("bad_request", f"proposal {min(both)} cannot be accepted and rejected at once")
-        return _described(facts, facts.decide(body.accept, body.reject))
+        return _described(data, facts, facts.decide(body.accept, body.reject))
 
     return await call.host.read(decide)
 
 
-def _described(facts: Facts, rows: list[ProposalRow]) -> ProposalList:
-    return ProposalList([as_builtins(describe_proposal(row, facts.declared)) for row in rows])
+def _described(data: Data, facts: Facts, rows: list[ProposalRow]) -> ProposalList:
+    return ProposalList(_placed(data, [describe_proposal(row, facts.declared) for row in rows]))
+
+
+def _placed(data: Data, facts: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
+    """The facts as JSON, each with the number of its turn."""
+    turns: dict[str, int] = {"": 0}
+    told = [as_builtins(fact) for fact in facts]
+    for id in {fact["turn"] for fact in told} - {""}:
+        turn = data.journal.turn(id)
+        turns[id] = turn.number if turn else 0
+    return [{**fact, "turn_number": turns[fact["turn"]]} for fact in told]
 
 
 def _facts(call: Call[Any, Any], data: Data) -> Facts:

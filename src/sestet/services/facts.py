@@ -1,7 +1,7 @@
 """The knowledge graph for a person: walks, paths, corrections, and decisions on proposed facts."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sestet.core.errors import ModelError, PersonError
 from sestet.core.label import CLEAN, Origin
@@ -192,7 +192,7 @@ class Facts:
                 raise PersonError(f"the graph holds nothing about '{node}'{known}")
 
 
-def describe_walk(start: str, found: Traversal) -> dict[str, object]:
+def describe_walk(start: str, found: Traversal) -> dict[str, Any]:
     return {
         "node": start,
         "facts": [{**describe_fact(step.triple), "depth": step.depth} for step in found.steps],
