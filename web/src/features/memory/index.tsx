@@ -56,9 +56,9 @@ export default function MemoryScreen({ route, onMenu }: ScreenProps) {
         {TABS.map((each) => {
           const hits = asked ? hitsOf(each, search) : undefined;
           return (
-            <a key={each} href={address("memory", each)} aria-current={each === tab ? "page" : undefined} aria-label={hits === undefined ? undefined : WORDS.hits(WORDS.tabs[each], hits)}>
+            <a key={each} href={address("memory", each)} aria-current={each === tab ? "page" : undefined}>
               {WORDS.tabs[each]}
-              {hits !== undefined && <span className="memory-count num">{hits}</span>}
+              {hits !== undefined && <span className="memory-count num">{hits}<span className="sr"> {WORDS.hits(hits)}</span></span>}
             </a>
           );
         })}

@@ -12,7 +12,7 @@ export const WORDS = {
   },
   kinds: "Kinds of memory",
   search: "Search what is remembered and saved",
-  hits: (tab: string, number: number) => `${tab}, ${counted(number, "hit")}`,
+  hits: (number: number) => (number === 1 ? "hit" : "hits"),
   nothing: (words: string) => `Nothing here has "${words}".`,
   byWordsAlone: (why: string) => `Searched by words alone: ${why}`,
   empty: {
