@@ -279,3 +279,17 @@ async def test_no_file_is_searched_for_three_letters_of_a_word(work: Path, tmp_p
     searched = [str(arguments["text"]) for arguments in called if "text" in arguments]
     assert searched
     assert all(len(text) > 3 for text in searched)
+
+
+async def test_words_for_a_file_in_a_folder_do_not_make_a_new_file(work: Path, tmp_path: Path) -> None:
+    fill(work, {"config/app.toml": "port = 80\n"})
+
+    told = await last_answer(tmp_path / "data", "append debug = true to app.toml")
+
+    assert told == (
+        "Nothing was added: app.toml is not here. Say the whole path (config/app.toml), or ./app.toml for a "
+        "new file."
+    )
+    assert os.listdir(work) == ["config"]
+    await last_answer(tmp_path / "data", "append debug = true to ./app.toml")
+    assert (work / "app.toml").read_text() == "debug = true\n"

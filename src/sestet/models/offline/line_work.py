@@ -2,10 +2,11 @@
 
 import re
 
-from sestet.core.message import Found
+from sestet.core.message import Found, ToolCall
 from sestet.models.offline.listing import names_of, unlisted
 from sestet.models.offline.naming import files_named
-from sestet.models.offline.work import Flow, Next, Work, call, form
+from sestet.models.offline.parameters import FILE
+from sestet.models.offline.work import Flow, Next, Work, call, form, paths_of
 
 #: How the orchestrator words a request to add to a file by its description.
 ADD_ABOUT = "add the line {text} to the file about {name}"
@@ -13,6 +14,9 @@ _QUOTES = " \"'`“”"
 _SETTINGS = re.compile(r".*\.(?:toml|ini|cfg|conf|ya?ml|env|properties|json)", re.IGNORECASE)
 _NO_SETTING = "I found no single line in {path} that sets “{key}”, so nothing was changed."
 _NO_FILE = "There is no file here that fits “{name}”, so nothing was added. Say the name of the file."
+_ELSEWHERE = (
+    "Nothing was added: {path} is not here. Say the whole path ({there}), or ./{path} for a new file."
+)
 _WHICH = "Several files fit “{name}”, so nothing was added. Say which one: {files}."
 
 
@@ -62,6 +66,20 @@ def _add_about(work: Work, found: re.Match[str]) -> Next:
     if not named:
         return _NO_FILE.format(name=name)
     return call("fs_append", path=named[0], text=found["text"].strip(_QUOTES))
+
+
+def place_of_addition(calls: tuple[ToolCall, ...], work: Work) -> Next:
+    """The calls of a request, unless they add to a file that is only in a folder: where it is."""
+    path = str(calls[0].arguments.get("path", "")) if [made.name for made in calls] == ["fs_append"] else ""
+    if not re.fullmatch(FILE, path) or "/" in path or "fs_search" not in work.tools:
+        return () if work.steps else calls
+    if not work.steps:
+        return call("fs_search", text=path)
+    there = paths_of(work.last.result.found)
+    elsewhere = [one for one in there if one.rpartition("/")[2] == path]
+    if path in there or not elsewhere:
+        return calls
+    return _ELSEWHERE.format(path=path, there=", ".join(elsewhere))
 
 
 #: Requests that take several calls: their words, the tools that they need, and the work.

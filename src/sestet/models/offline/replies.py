@@ -14,6 +14,7 @@ from sestet.core.tool import Tool
 from sestet.models.offline.answering import answers_to, candidates_for
 from sestet.models.offline.conversation import WHAT_TO_KEEP, Abilities, Conversation
 from sestet.models.offline.file_work import ONLY_A_PART, leaves_out_file, with_folder
+from sestet.models.offline.line_work import place_of_addition
 from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool, names_file
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.plans import sketch_plan
@@ -79,10 +80,11 @@ class Replies:
     def _work(self, agent: str, work: Work, conversation: Conversation) -> ModelReply:
         """The next calls of a specialist, or its answer."""
         step = next_step(work)
+        if step is None and [made.call.name for made in work.steps] in ([], ["fs_search"]):
+            step = place_of_addition(self._calls(agent, work), work)
         if isinstance(step, str):
             return ModelReply(step)
-        step = (step,) if isinstance(step, ToolCall) else step
-        calls = step or (() if work.steps else self._calls(agent, work))
+        calls = (step,) if isinstance(step, ToolCall) else step or ()
         calls = tuple(with_folder(made, work.request.rstrip(" .!")) for made in calls)
         if refused := next((why for text in _stored(calls, work) if (why := refusal(text))), ""):
             return ModelReply(f"{refused[:1].upper()}{refused[1:]}. {_STAYS_IN_JOURNAL}")
