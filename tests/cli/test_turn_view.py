@@ -203,6 +203,19 @@ async def test_what_fails_is_said_where_it_fails(console: Console) -> None:
     assert screen[-3:] == ["Nobody could do it.", "", "  orchestrator ·"]
 
 
+def test_a_failed_call_is_told_in_the_words_for_the_person() -> None:
+    call = ToolCall("browser_navigate", {"url": "example.com"}, "1")
+    stamp = Stamp("s1", "t1", 1, "navigator", "d1", 0.0)
+    failed = ToolFinished(
+        stamp, call, "error", "use browser_visit(…)", 1.0, CLEAN, "not opened: it is private"
+    )
+
+    line = progress_line(failed)
+
+    assert line is not None
+    assert line.text == "navigator · browser_navigate failed: not opened: it is private"
+
+
 async def test_a_turn_that_failed_says_what_it_used(console: Console) -> None:
     used = Usage(1_200, 34)
     script = [ModelReply(calls=(transfer(name, "go"),), usage=used) for name in ("nobody", "nowhere")]

@@ -95,6 +95,9 @@ class BusyError(StorageError):
 class ToolError(SestetError):
     """Raised by a tool; its text is the answer that the model gets."""
 
+    #: The text for the person, where the error's own instructs the model.
+    for_person: str = ""
+
 
 class InDoubtError(ToolError):
     """Raised by a tool that was asked for an effect, and cannot know whether it happened."""

@@ -294,7 +294,7 @@ async def _run_function(step: ToolStep, function: ToolFunction) -> ToolResult:
         label |= error_label(f"an error of {tool.name}")
         if isinstance(error, InDoubtError):
             return _given_up(step, whole(str(error)), _since(started), label)
-        return ToolResult("error", whole(str(error)), _since(started), label)
+        return ToolResult("error", whole(str(error)), _since(started), label, whole(error.for_person))
     # A library may raise anything, even SystemExit.
     except BaseException as error:
         if is_stopped_by(error, task):

@@ -136,7 +136,8 @@ def _finished_line(event: ToolFinished) -> Line | None:
         case "ok":
             return None
         case "error":
-            return Line(f"{event.author} · {event.call.name} failed{_after_colon(event.text)}", "warning")
+            why = _after_colon(event.for_person or event.text)
+            return Line(f"{event.author} · {event.call.name} failed{why}", "warning")
         case "refused" | "denied":
             return Line(f"{event.author} · {call_text(event.call)} · {refusal_text(event)}", "warning")
         case "in_doubt":

@@ -21,7 +21,11 @@ _MOST_BYTES = 200_000_000
 
 
 class BrowserError(ToolError):
-    """The browser could not do what was asked; the text is for the model and the person."""
+    """The browser could not do what was asked. Without words of their own, the person reads the same text."""
+
+    def __init__(self, text: str = "", for_person: str = "") -> None:
+        super().__init__(text)
+        self.for_person = for_person
 
 
 class ProtocolError(BrowserError):

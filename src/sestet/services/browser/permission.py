@@ -51,13 +51,16 @@ def require_address(call: CallInfo, window: Window, url: str) -> None:
         return
     path = url.partition("://")[2].partition("/")[2]
     way_out = f"use browser_visit(site='{site_of(url)}', path='/{path[:200]}')"
+    who = "your message does not name" if call.words else "nobody at a terminal named"
     if call.label.private:
         raise BrowserError(
-            f"private content was read, and the person's message does not name {url[:200]}: {way_out}"
+            f"private content was read, and the person's message does not name {url[:200]}: {way_out}",
+            f"not opened: private content was read before, and {who} {url[:200]}",
         )
     if call.label.untrusted and not window.has_seen_link(url) and not _is_first_page(url):
         raise BrowserError(
-            f"the person's message does not name {url[:200]}, and no page links to it: {way_out}"
+            f"the person's message does not name {url[:200]}, and no page links to it: {way_out}",
+            f"not opened: {who} {url[:200]}, and no page links to it",
         )
 
 
@@ -66,7 +69,8 @@ def require_place(call: CallInfo, url: str) -> None:
     if call.label.private and not _is_named(call, f"https://{site_of(url)}/") and not _names_site(call, url):
         raise BrowserError(
             f"private content was read, and the person's message does not name {site_of(url)}: any step "
-            "there could tell the site about it; use browser_submit, which asks the person"
+            "there could tell the site about it; use browser_submit, which asks the person",
+            f"not done: private content was read before, and any step on {site_of(url)} could tell it",
         )
 
 
