@@ -11,7 +11,7 @@ from sestet import agents
 from sestet.core.schema import JsonObject, JsonValue
 from sestet.core.tool import Tool, tool
 from sestet.models.offline import matching
-from sestet.models.offline.matching import find_tool, guess_tool, match_tool
+from sestet.models.offline.matching import find_tool, guess_tool, lacks_number, match_tool
 from sestet.models.offline.words import clauses_of
 
 _ROOMS = {spec.name: agents.room_tools(spec.name) for spec in agents.default_specs()}
@@ -190,6 +190,7 @@ async def lamp_dim(level: Annotated[float, "The level, from 0 to 1"]) -> str:
     [
         ("dim the lamp to 0.5", 0.5),
         ("dim the lamp to 1", 1.0),
+        ("dim the lamp to 0", 0.0),
         ("dim the lamp to .75", 0.75),
         ("dim the lamp to -.5", -0.5),
         ("dim the lamp to 1,5", 1.5),
@@ -203,6 +204,13 @@ def test_a_number_with_a_fraction_is_an_argument(request_text: str, level: float
 
     assert match is not None
     assert match.arguments == {"level": level}
+
+
+def test_words_in_the_place_of_a_number_are_told() -> None:
+    assert lacks_number("please dim the lamp to a cosy light", [lamp_dim]) == (
+        "“a cosy light” is no number, and that takes one, as in “dim the lamp to 2”."
+    )
+    assert lacks_number("dim the mirror", [lamp_dim]) == ""
 
 
 def test_a_long_text_is_taken_whole_by_an_example_with_one_slot() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import sestet
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.naming import files_named
 from sestet.models.offline.spelling import with_known_verbs
@@ -251,3 +252,41 @@ async def test_files_of_one_kind_are_found_in_every_folder(tmp_path: Path) -> No
     told = await last_answer(tmp_path, "show all markdown files")
     assert "garden/beds.md" in told
     assert "rota.csv" not in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("generate a password for my bank", "I make up no passwords"),
+        ("give me a strong password", "I make up no passwords"),
+        ("add up the amounts in rota.csv", "I can add up all numbers of a file"),
+        ("what's the total of rota.csv?", "I can add up all numbers of a file"),
+    ],
+)
+async def test_what_takes_more_than_words_is_declined_in_one_line(
+    tmp_path: Path, asked: str, answer: str
+) -> None:
+    told = await last_answer(tmp_path, asked)
+
+    assert answer in told
+    assert "\n" not in told
+
+
+async def test_a_password_that_was_told_to_somebody_is_no_request_for_a_new_one(tmp_path: Path) -> None:
+    assert "make up" not in await last_answer(tmp_path, "give me the wifi password")
+
+
+async def test_words_in_the_place_of_a_number_search_no_files(tmp_path: Path) -> None:
+    @sestet.tool(risk="safe", reads=(), effect="none", recovery="pure", examples=("scale by {factor}",))
+    async def exec_scale(factor: float) -> str:
+        """Scale the picture."""
+        return f"scaled by {factor}"
+
+    async with sestet.open({}, home=tmp_path, tools=[exec_scale]) as app:
+        told = [(await app.ask(f"scale by {much}")).text for much in ("a lot", "half", "0")]
+
+    assert told == [
+        "“a lot” is no number, and that takes one, as in “scale by 2”.",
+        "scaled by 0.5",
+        "scaled by 0.0",
+    ]

@@ -171,9 +171,10 @@ def _match(request: str, stems: frozenset[str], tool: Tool, example: str) -> Too
         parameters = parameters_of(tool)
         given = {name: parameters[name].value(value) for name, value in found.groupdict().items()}
         given = given or _whole_request(request, tool)
+        is_filled = all(value or value == 0 for value in given.values())
         # Words that fill a slot count less than words of the example.
         swallowed = sum(map(len, found.groupdict().values()))
-        return ToolMatch(tool, given, words.letters - 0.001 * swallowed) if all(given.values()) else None
+        return ToolMatch(tool, given, words.letters - 0.001 * swallowed) if is_filled else None
     if not words.has_slots and overlap(stems, words.stems) >= _LIKE:
         return ToolMatch(tool, _whole_request(request, tool), words.letters * 0.5)
     return None
@@ -205,11 +206,33 @@ def _words(example: str) -> _Words:
     return _Words(tuple(literal.lower().split()), letters, has_slots, stems_of(example))
 
 
+def lacks_number(text: str, tools: Iterable[Tool]) -> str:
+    """What to say to a request with words in the place of a number that its tool requires; else empty."""
+    request = trim_request(text)
+    for tool in tools if len(request) <= _LONGEST_REQUEST else ():
+        values = parameters_of(tool).values()
+        numbers = {one.name for one in values if one.required and one.type in NUMERIC}
+        for example in tool.examples:
+            wanted = numbers.intersection(SLOT.findall(example))
+            pattern = _pattern(tool, example, with_numbers=False) if wanted else None
+            if pattern and (found := pattern.fullmatch(request)):
+                said = example.format_map({**found.groupdict(), **dict.fromkeys(wanted, "2")})
+                return f"“{found[min(wanted)]}” is no number, and that takes one, as in “{said}”."
+    return ""
+
+
 @lru_cache(maxsize=2048)
-def _pattern(tool: Tool, example: str) -> re.Pattern[str]:
-    """An example as a pattern: its words in any case and spacing, its slots as groups."""
+def _pattern(tool: Tool, example: str, *, with_numbers: bool = True) -> re.Pattern[str]:
+    """An example as a pattern: its words in any case and spacing, its slots as groups.
+
+    ``with_numbers``: whether numbers alone fill the slots for numbers.
+    """
     parts = SLOT.split(trim_request(example))
     parameters = parameters_of(tool)
+    if not with_numbers:
+        parameters = {
+            name: one._replace(form="") if one.type in NUMERIC else one for name, one in parameters.items()
+        }
     text = "".join(
         f"(?P<{part}>{_slot(parameters[part], parts[index - 1], parts[index + 1])})"
         if index % 2

@@ -23,7 +23,7 @@ from sestet.models.offline.earlier import Earlier
 from sestet.models.offline.file_answers import ANSWER
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import find_limit
-from sestet.models.offline.matching import find_tool, match_tool, names_file
+from sestet.models.offline.matching import find_tool, lacks_number, match_tool, names_file
 from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
 from sestet.models.offline.owners import find_owner
 from sestet.models.offline.parameters import PATH
@@ -242,6 +242,9 @@ class Understanding:
             for name, match in matches.items()
             if match and names_file(match, text) and may_be_kept(text, match)
         }
+        owned = (tool for tools in self._tools.values() for tool in tools)
+        if not strengths and (why := lacks_number(text, owned)):
+            return Task(text, answer=why)
         if not strengths or (_SAID["of_mine"].match(trim_request(text)) and not is_about_person(text)):
             return None
         return ask(max(strengths, key=lambda name: strengths[name]), text)
@@ -292,11 +295,8 @@ class Understanding:
         """A question, or a few words such as "gel protocol": stored facts may have the answer."""
         said = _SAID["looks_up"].sub("", trim_request(text))
         is_noun = "?" in text and not asks(text.strip()) and len(said.split()) <= _FEW_WORDS
-        if (
-            not is_noun
-            and not is_question(said)
-            and (begins_with_request(said) or ("?" not in text and len(said.split()) > _SOME_WORDS))
-        ):
+        is_long = "?" not in text and len(said.split()) > _SOME_WORDS
+        if not is_noun and not is_question(said) and (is_long or begins_with_request(said)):
             return None
         said = with_subject(said, self._past) if not has_subject(said) else said
         question = with_name(said, self._past)
