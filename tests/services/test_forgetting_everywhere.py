@@ -20,7 +20,8 @@ from sestet.core.label import Label, Origin
 from sestet.core.message import Found, ToolCall
 from sestet.core.model import Usage
 from sestet.core.preview import Changes, DiffLine
-from sestet.core.tool import Effect
+from sestet.core.seen import Seen, SeenPart
+from sestet.core.tool import Effect, Tool
 from sestet.services.forgetting import Forgetting
 from sestet.storage.accepted_messages import AcceptedMessages
 from sestet.storage.approvals import ApprovalStore, Basis
@@ -36,6 +37,7 @@ from sestet.storage.memories import MemoryStore
 from sestet.storage.observation_progress import ObservationProgress
 from sestet.storage.observations import ObservationStore, ReflectionSources
 from sestet.storage.payments import PaymentRow, PaymentStore
+from sestet.storage.prompts import PromptStore
 from sestet.storage.row_redaction import WORDLESS
 from sestet.storage.session_search import SessionSearch
 from sestet.storage.vectors import VectorStore
@@ -62,6 +64,7 @@ VALUES: Mapping[object, object] = {
     tuple[Claim, ...]: ("changed",),
     tuple[Found, ...]: (Found(FACT, f"about {FACT}"),),
     tuple[DollarLimit, ...]: ("limits.dollars",),
+    Seen: Seen("a digest", parts=(SeenPart(role="user", text=FACT, calls=(ToolCall("t", {"to": FACT}),)),)),
 }
 #: Names that the runtime gives; they hold no words of a person.
 NAMES = {"agent", "model", "next_model", "approval_id"}
@@ -99,6 +102,7 @@ def fill(database: Database) -> None:
     ask(database)
     change_files(database)
     pay(database)
+    show(database)
     AcceptedMessages(database).add("later", "s1", "key", f"And {FACT}", mine=True, can_ask=True, agent="")
     chunk = StoredChunk(f"About {FACT}", f"Somebody wrote that {FACT}", "/notes.txt")
     DocumentStore(database).replace("/notes.txt", "text", 1, "d", [chunk])
@@ -140,6 +144,13 @@ def pay(database: Database) -> None:
     ids = ("s2", "turn-9", "call-9")
     row = PaymentRow(b"n", "send", "settled", *ids, b"w", b"p", FACT, 1, b"a", 1, f"for {FACT}", 0, 1.0)
     PaymentStore(database).reserve(row, 0.0, lambda paid: None)
+
+
+def show(database: Database) -> None:
+    """A model was shown instructions and a tool with the words."""
+    prompts = PromptStore(database)
+    prompts.name(f"Always think of it: {FACT}", (Tool("some_tool", f"Sends {FACT}"),))
+    prompts.write()
 
 
 def change_files(database: Database) -> None:
