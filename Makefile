@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve web test-web test test-slow test-all test-containment test-faults test-processes test-browser test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
+.PHONY: help setup run serve web test-web test test-slow test-all test-containment test-faults test-processes test-browser test-page test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
 
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
@@ -55,6 +55,9 @@ test-processes: .venv/.dev ## talk with the real program, at a terminal and thro
 
 test-browser: .venv/.dev ## read, use and attack with pages in a real Chromium
 	$(PYTEST_BROWSER) -m browser
+
+test-page: .venv/.dev $(PAGE) ## use the built page in a real Chromium, point by point
+	$(PYTEST) -m page
 
 test-sandbox: .venv/.dev ## attack the sandbox
 	$(PYTEST) -m sandbox

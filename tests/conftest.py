@@ -12,6 +12,7 @@ BATTERIES = {
     "cli/processes": "processes",
     "containment": "containment",
     "faults": "faults",
+    "page": "page",
     "services/sandbox": "sandbox",
 }
 

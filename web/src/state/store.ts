@@ -41,6 +41,8 @@ export interface State {
   status: Status;
   /** Sessions whose first turn is here, so that there is nothing older to fetch. */
   complete: ReadonlySet<string>;
+  /** Sessions whose last turns are here, or that do not exist yet. */
+  opened: ReadonlySet<string>;
   loading: ReadonlySet<string>;
   deleted: ReadonlySet<string>;
   version: string;
@@ -53,6 +55,7 @@ let state: State = {
   waiting: [],
   status: "connecting",
   complete: new Set(),
+  opened: new Set(),
   loading: new Set(),
   deleted: new Set(),
   version: "",
@@ -176,6 +179,7 @@ export function beginSession(session: string): void {
   set({
     sessions: new Map([...state.sessions, [session, { id: session, recorded: new Map(), last: "0.0" }]]),
     complete: new Set([...state.complete, session]),
+    opened: new Set([...state.opened, session]),
   });
 }
 
@@ -186,6 +190,7 @@ export async function openSession(session: string): Promise<void> {
   const found = await turnsBefore(session);
   set({
     sessions: reduce(state.sessions, found.events),
+    opened: new Set([...state.opened, session]),
     ...(found.first ? { complete: new Set([...state.complete, session]) } : {}),
   });
 }
@@ -214,6 +219,10 @@ export async function catchUp(session: string): Promise<void> {
   try {
     receive(await eventsAfter(session, gaps.get(session) ?? known.last));
     gaps.delete(session);
+    if (!state.opened.has(session)) {
+      flush();
+      set({ opened: new Set([...state.opened, session]) });
+    }
   } catch {
     // The next connection tries again.
   }

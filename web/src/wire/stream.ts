@@ -128,6 +128,10 @@ function connect({ onMessage, onStatus }: Reader): () => void {
   const now = () => {
     if (!running && !ended) void open();
   };
+  const cut = () => {
+    if (running && !ended) again();
+  };
+  addEventListener("offline", cut);
   addEventListener("online", now);
   addEventListener("focus", now);
   onStatus("connecting");
@@ -137,6 +141,7 @@ function connect({ onMessage, onStatus }: Reader): () => void {
     clearTimeout(retry);
     clearTimeout(silence);
     running?.abort();
+    removeEventListener("offline", cut);
     removeEventListener("online", now);
     removeEventListener("focus", now);
   };

@@ -4,7 +4,7 @@ import { Icon } from "../../ui/icons";
 import { count } from "../../ui/time";
 import { part, post } from "../../wire/api";
 import { readDraft, writeDraft } from "./drafts";
-import { enqueue, markWaiting } from "./outbox";
+import { enqueue } from "./outbox";
 import { WORDS } from "./words";
 
 const LONG_PASTE = 2000;
@@ -50,7 +50,6 @@ export function Composer({ session, running, lastSaid, given, onFiles, onSent }:
   const send = () => {
     if (!text.trim()) return;
     enqueue(session, text, mine);
-    markWaiting(session);
     change("");
     setPasted(0);
     setMine(true);

@@ -42,6 +42,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
   const state = useStore((all) => all.sessions.get(session));
   const row = useStore((all) => all.rows)?.find((each) => each.id === session);
   const isComplete = useStore((all) => all.complete.has(session)) || isNew;
+  const isOpened = useStore((all) => all.opened.has(session));
   const isGone = useStore((all) => all.deleted.has(session));
   const isAway = useStore((all) => all.status === "lost");
   const turns = useMemo(() => turnsOf(state), [state]);
@@ -59,7 +60,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
     if (isNew) beginSession(session);
     else openSession(session).catch((error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)));
   }, [session, isNew]);
-  useEffect(() => pump(session), [session, turns, items]);
+  useEffect(() => pump(session), [session, isOpened, turns, items]);
   useEffect(() => {
     document.querySelector(`[data-turn="${CSS.escape(wanted ?? "-")}"]`)?.scrollIntoView({ block: "start" });
   }, [wanted, turns.length]);
@@ -106,7 +107,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
           <Welcome onPick={askAgain} />
         ) : (
           <Log session={session} turns={turns} isComplete={isComplete} draw={draw} sentAt={sentAt}>
-            <Pending items={items} />
+            <Pending items={items} isBusy={running !== undefined} />
           </Log>
         )}
         <div className="chat-dock">

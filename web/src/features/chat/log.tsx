@@ -32,7 +32,7 @@ interface Page {
 export function Log({ session, turns, isComplete, draw, children, sentAt }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<number, number>());
-  const anchor = useRef<{ turn: string; top: number } | undefined>(undefined);
+  const anchor = useRef<Anchor | undefined>(undefined);
   const follows = useRef(true);
   const [isAway, setAway] = useState(false);
   const pages = useMemo(() => pagesOf(turns), [turns]);
@@ -43,13 +43,7 @@ export function Log({ session, turns, isComplete, draw, children, sentAt }: LogP
   const remember = useCallback(() => {
     const box = log.current;
     if (!box) return;
-    const top = box.getBoundingClientRect().top;
-    const seen = [...box.querySelectorAll<HTMLElement>("[data-turn]")].find(
-      (each) => each.getBoundingClientRect().bottom > top,
-    );
-    anchor.current = seen?.dataset["turn"]
-      ? { turn: seen.dataset["turn"], top: seen.getBoundingClientRect().top - top }
-      : undefined;
+    anchor.current = firstSeen(box);
   }, []);
 
   const toEnd = useCallback(() => {
@@ -68,8 +62,9 @@ export function Log({ session, turns, isComplete, draw, children, sentAt }: LogP
     if (follows.current) {
       box.scrollTop = box.scrollHeight;
     } else if (anchor.current) {
-      const known = box.querySelector<HTMLElement>(`[data-turn="${CSS.escape(anchor.current.turn)}"]`);
-      const moved = known && known.getBoundingClientRect().top - box.getBoundingClientRect().top - anchor.current.top;
+      const { block, top, turn, turnTop } = anchor.current;
+      const known = block.isConnected ? block : box.querySelector<HTMLElement>(`[data-turn="${CSS.escape(turn)}"]`);
+      const moved = known && placeIn(box, known) - (known === block ? top : turnTop);
       if (moved) box.scrollTop += moved;
     }
     remember();
@@ -113,6 +108,27 @@ export function Log({ session, turns, isComplete, draw, children, sentAt }: LogP
       )}
     </div>
   );
+}
+
+/** What a person reads: a block, and the turn that it belongs to, with their places. */
+interface Anchor {
+  block: HTMLElement;
+  top: number;
+  turn: string;
+  turnTop: number;
+}
+
+function firstSeen(box: HTMLElement): Anchor | undefined {
+  const isSeen = (each: HTMLElement) => placeIn(box, each) + each.offsetHeight > 0;
+  const turn = [...box.querySelectorAll<HTMLElement>("[data-turn]")].find(isSeen);
+  if (!turn) return undefined;
+  const blocks = [...turn.querySelectorAll<HTMLElement>(":scope > :not(.turn-answer), .turn-answer .md > *")];
+  const block = blocks.find((each) => placeIn(box, each) >= 0 && placeIn(box, each) < box.clientHeight) ?? blocks.findLast(isSeen) ?? turn;
+  return { block, top: placeIn(box, block), turn: turn.dataset["turn"] ?? "", turnTop: placeIn(box, turn) };
+}
+
+function placeIn(box: HTMLElement, element: HTMLElement): number {
+  return element.getBoundingClientRect().top - box.getBoundingClientRect().top;
 }
 
 function pagesOf(turns: readonly Turn[]): Page[] {

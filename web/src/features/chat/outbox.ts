@@ -13,6 +13,8 @@ export interface Outgoing {
   mine: boolean;
   /** `waiting` for the turn before it, `held` after that one did not finish, `failed`: the server did not take it. */
   state: "waiting" | "held" | "sending" | "sent" | "failed";
+  /** It was written while a turn was under way. */
+  behind: boolean;
   turn: string;
   trouble: string;
 }
@@ -36,7 +38,7 @@ export function outbox(session: string): readonly Outgoing[] {
 
 /** Send a message, or let it wait if a turn is under way. */
 export function enqueue(session: string, text: string, mine: boolean): void {
-  const item: Outgoing = { key: crypto.randomUUID?.() ?? fallbackKey(), text, mine, state: "waiting", turn: "", trouble: "" };
+  const item: Outgoing = { key: crypto.randomUUID?.() ?? fallbackKey(), text, mine, state: "waiting", behind: false, turn: "", trouble: "" };
   write(session, [...outbox(session), item]);
   pump(session);
 }
@@ -49,8 +51,9 @@ export function drop(session: string, key: string): void {
   write(session, outbox(session).filter((item) => item.key !== key));
 }
 
+/** Send a message that was held or not taken: it no longer stands behind the turn before it. */
 export function sendNow(session: string, key: string): void {
-  change(session, key, { state: "waiting", trouble: "" });
+  change(session, key, { state: "waiting", behind: false, trouble: "" });
   pump(session);
 }
 
@@ -67,6 +70,8 @@ export async function addToTurn(session: string, item: Outgoing, turn: string): 
 
 /** Bring the outbox in step with the session: forget what has begun, send what may go, hold what may not. */
 export function pump(session: string): void {
+  // Before the turns of the session are here, nobody knows whether one is under way.
+  if (!currentState().opened.has(session)) return;
   const known = currentState().sessions.get(session);
   const turns = turnsOf(known);
   const begun = outbox(session).filter((item) => item.turn && known?.recorded.has(item.turn));
@@ -74,21 +79,17 @@ export function pump(session: string): void {
   const items = outbox(session);
   const [next, last] = [items[0], turns.at(-1)];
   if (!next || next.state === "sending" || next.state === "sent" || next.state === "failed") return;
-  if (last && (last.phase === "running" || last.phase === "paused")) return;
+  if (last && (last.phase === "running" || last.phase === "paused")) {
+    const isNew = (item: Outgoing) => item.state === "waiting" && !item.behind;
+    if (items.some(isNew)) write(session, items.map((item) => (isNew(item) ? { ...item, behind: true } : item)));
+    return;
+  }
   if (next.state === "held") return;
-  const wasQueued = begun.length === 0 && last !== undefined && waited.has(next.key);
-  if (wasQueued && last.phase !== "finished") {
+  if (next.behind && last && last.phase !== "finished") {
     write(session, items.map((item) => ({ ...item, state: "held" as const })));
     return;
   }
   void sendItem(session, next);
-}
-
-/** Messages that stood behind a running turn. */
-const waited = new Set<string>();
-
-export function markWaiting(session: string): void {
-  for (const item of outbox(session)) if (item.state === "waiting") waited.add(item.key);
 }
 
 async function sendItem(session: string, item: Outgoing): Promise<void> {

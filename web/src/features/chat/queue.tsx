@@ -5,8 +5,8 @@ import { addToTurn, change, drop, type Outgoing, sendNow } from "./outbox";
 import { WORDS } from "./words";
 
 /** Messages that are being sent, in the place where their turn will stand. */
-export function Pending({ items }: { items: readonly Outgoing[] }) {
-  const sending = items.filter((item) => item.state === "sending" || item.state === "sent");
+export function Pending({ items, isBusy }: { items: readonly Outgoing[]; isBusy: boolean }) {
+  const sending = items.filter((item) => item.state === "sending" || item.state === "sent" || (item.state === "waiting" && !isBusy));
   return sending.map((item) => (
     <article className="turn" key={item.key} aria-label={WORDS.sending}>
       <div className="turn-said turn-pending" dir="auto">{item.text}</div>
