@@ -15,7 +15,7 @@ export interface DialogProps {
   isWide?: boolean;
 }
 
-/** A modal dialog on the native element. Focus goes in, and back to where it was. `autofocus` of a child chooses the first. */
+/** A modal dialog on the native element. Focus goes in, and back to where it was. A child with `data-first` gets it first. */
 export function Dialog({ isOpen, ...rest }: DialogProps) {
   if (!isOpen) return null;
   const dialog = <OpenDialog {...rest} />;
@@ -29,6 +29,8 @@ function OpenDialog({ onClose, title, children, footer, isWide = false }: Omit<D
     const element = dialog.current;
     const before = document.activeElement;
     if (!element?.open) element?.showModal();
+    // React's own autofocus comes before the dialog is shown, when nothing in it can have the focus.
+    element?.querySelector<HTMLElement>("[data-first]")?.focus();
     return () => {
       element?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });

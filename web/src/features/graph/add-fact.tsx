@@ -39,7 +39,7 @@ export function AddFact({ subject, onClose, added }: { subject: string; onClose:
             {(known.value?.predicates ?? [{ name: fact.predicate, kind: "" }]).filter((each) => each.kind !== "no longer declared").map((each) => <option key={each.name}>{each.name}</option>)}
           </select>
         </label>
-        <label>{WORDS.object}<input className="field" autoFocus dir="auto" maxLength={2000} value={fact.object} onChange={(event) => setFact({ ...fact, object: event.target.value })} /></label>
+        <label>{WORDS.object}<input className="field" data-first dir="auto" maxLength={2000} value={fact.object} onChange={(event) => setFact({ ...fact, object: event.target.value })} /></label>
         {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
       </form>
     </Dialog>

@@ -80,7 +80,7 @@ function Remove({ fact, onClose, changed }: { fact: Fact; onClose: () => void; c
       title={WORDS.removeTitle}
       footer={
         <>
-          <button type="button" className="button" autoFocus onClick={onClose}>{WORDS.cancel}</button>
+          <button type="button" className="button" data-first onClick={onClose}>{WORDS.cancel}</button>
           <button type="button" className="button" onClick={() => void remove()}>{WORDS.removeSure}</button>
         </>
       }

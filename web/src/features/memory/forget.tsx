@@ -86,7 +86,7 @@ export function ForgetDialog({ name, onClose, forget, isReady = true, children }
       title={WORDS.forgetTitle(name)}
       footer={
         <>
-          <button type="button" className="button" autoFocus onClick={onClose}>{WORDS.cancel}</button>
+          <button type="button" className="button" data-first onClick={onClose}>{WORDS.cancel}</button>
           <button type="button" className="button" disabled={!isReady || isBusy} onClick={() => void act()}>{WORDS.forgetSure}</button>
         </>
       }

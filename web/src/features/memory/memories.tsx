@@ -1,11 +1,11 @@
 import { useState } from "react";
-import { address } from "../../state/route";
+import { address, go } from "../../state/route";
 import { Icon } from "../../ui/icons";
 import { Loading, troubleOf, useLoad } from "../../ui/load";
 import { part, post, request, withQuery } from "../../wire/api";
 import { ForgetMemory } from "./forget";
 import type { Search } from "./index";
-import { factsOf, isReplaced, linksOf, type Memory, SORTS, type Tab, type Trace } from "./kinds";
+import { factsOf, isReplaced, linksOf, type Memory, placeOf, SORTS, type Tab, type Trace } from "./kinds";
 import { Opened } from "./opened";
 import { TextDialog } from "./text-dialog";
 import { WORDS } from "./words";
@@ -108,6 +108,11 @@ function Actions({ memory, changed }: { memory: Memory; changed: (text: string) 
   const [trouble, setTrouble] = useState("");
   const path = `/api/memory/items/${part(memory.id)}`;
   const close = () => setShown("");
+  const forgotten = (text: string) => {
+    // Its address leads nowhere any more.
+    go(address("memory", placeOf([memory.id]).tab));
+    changed(text);
+  };
   const restore = () => {
     post(`${path}/restore`).then(() => changed(WORDS.restored(memory.id)), (error: unknown) => setTrouble(troubleOf(error)));
   };
@@ -129,7 +134,7 @@ function Actions({ memory, changed }: { memory: Memory; changed: (text: string) 
           }}
         />
       )}
-      {shown === "forget" && <ForgetMemory memory={memory} onClose={close} done={changed} />}
+      {shown === "forget" && <ForgetMemory memory={memory} onClose={close} done={forgotten} />}
     </div>
   );
 }

@@ -65,12 +65,12 @@ export function TextDialog({ title, hint, text = "", isNew = false, onClose, sav
         }}
       >
         <p className="quiet">{hint}</p>
-        {isNew && <label>{WORDS.entryTitle}<input className="field" autoFocus dir="auto" maxLength={200} value={name} onChange={(event) => setName(event.target.value)} /></label>}
+        {isNew && <label>{WORDS.entryTitle}<input className="field" data-first dir="auto" maxLength={200} value={name} onChange={(event) => setName(event.target.value)} /></label>}
         <label>
           {WORDS.text}
           <textarea
             className="field memory-area"
-            autoFocus={!isNew}
+            data-first={isNew ? undefined : ""}
             dir="auto"
             rows={6}
             value={written}
