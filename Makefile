@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve web test-web test test-slow test-all test-containment test-faults test-processes test-browser test-page test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
+.PHONY: help setup run serve web test-web screenshots test test-slow test-all test-containment test-faults test-processes test-browser test-page test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
 
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
@@ -90,6 +90,9 @@ bench-agentdojo: .venv/.dev ## attack the gate with AgentDojo (ARGS="--benign" f
 
 bench-browser: .venv/.dev ## measure what a model reads of a page, and what the browser costs, against Playwright
 	$(BIN)/python -m bench.browser $(ARGS)
+
+screenshots: .venv/.dev $(PAGE) ## take the pictures of the page for the documentation
+	$(BIN)/python -m scripts.screenshots
 
 router: .venv/.dev ## train the router on its bank of requests, and write its figures into docs/routing.md
 	$(BIN)/python -m sestet.evals.training

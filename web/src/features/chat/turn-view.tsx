@@ -55,7 +55,7 @@ export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSel
       {turn.phase === "failed" && turn.failure && (
         <div className="trouble turn-trouble">
           <p className="turn-trouble-head"><Icon name="cross" /><b dir="auto">{turn.failure.text}</b></p>
-          {turn.failure.detail && <p className="quiet" dir="auto">{turn.failure.detail}</p>}
+          {turn.failure.detail && !turn.failure.text.includes(turn.failure.detail) && <p className="quiet" dir="auto">{turn.failure.detail}</p>}
           <button type="button" className="button button-small" onClick={() => onAskAgain(turn.said)}>{WORDS.askAgain}</button>
         </div>
       )}

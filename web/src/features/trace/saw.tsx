@@ -18,7 +18,7 @@ interface SeenCall {
   /** By name of a section; several parts may have one name. */
   tokens: Record<string, number>;
   sections: Section[];
-  not_shown: string[];
+  not_shown: { name: string; why: string }[];
 }
 
 /** The request of one model call, verbatim by section, and what this agent was not shown. */
@@ -46,7 +46,7 @@ export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
                 <span key={name}><span className={`saw-dot saw-part-${at % 4}`} aria-hidden="true" />{name} <span className="num">{count(tokens)}</span></span>
               ))}
             </p>
-            {seen.value.not_shown.length > 0 && <p className="saw-not">{WORDS.notShown}: {seen.value.not_shown.join(", ")}</p>}
+            {seen.value.not_shown.length > 0 && <p className="saw-not">{WORDS.notShown}: {seen.value.not_shown.map((each) => `${each.name} (${each.why})`).join(", ")}</p>}
             {seen.value.sections.map((section, at) => (
               <section key={at}>
                 <h2 className="saw-section">{section.name}<span className="quiet num">{WORDS.tokensOf(count(section.tokens))}</span></h2>
