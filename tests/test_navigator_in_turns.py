@@ -218,6 +218,45 @@ async def test_a_form_that_goes_to_another_site_asks_with_both_names(
     assert Shop.received == ([("/send", "name=Ada&message=")] if decision == "approve" else [])
 
 
+@pytest.mark.parametrize(
+    ("fields", "shown"),
+    [({"Name": "Ada"}, ["Name: Ada"]), ({"Name": ""}, ["no field is filled in"])],
+    ids=["filled in", "left empty"],
+)
+async def test_the_question_before_sending_shows_what_would_be_sent(
+    assistant: Assistant, fields: dict[str, str], shown: list[str]
+) -> None:
+    host = assistant.host
+
+    events = await assistant.turn(
+        f"fill in the form on http://{host}/contact and send it",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_fill", {"site": host, "fields": fields}),
+        sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
+        "Done.",
+        decision="deny",
+    )
+
+    [question] = questions(events)
+    assert question.changes is not None
+    assert [line.text for line in question.changes.lines[1:]] == shown
+
+
+async def test_nobody_is_asked_about_an_empty_form(assistant: Assistant) -> None:
+    host = assistant.host
+
+    events = await assistant.turn(
+        f"send the form on http://{host}/contact",
+        sestet.ToolCall("browser_navigate", {"url": f"http://{host}/contact"}),
+        sestet.ToolCall("browser_submit", {"site": host, "target": "Send"}),
+        "Done.",
+    )
+
+    assert questions(events) == []
+    assert "no field of it was filled in" in results(events)[-1][1]
+    assert Shop.received == []
+
+
 async def test_a_form_that_the_person_denies_is_not_sent_nor_told_as_sent(assistant: Assistant) -> None:
     host = assistant.host
 

@@ -10,6 +10,15 @@ _WORLD = "sestet"
 #: What Chromium says when a page has moved on, so that the world is gone.
 _GONE = ("Cannot find context", "Cannot find default execution context", "Execution context was destroyed")
 
+#: What it says of a function that had begun. It is not begun again: it may have acted.
+_CUT_OFF = "Inspected target navigated or closed"
+_ATTEMPTS = 3
+_MOVED = "the page loads anew faster than it can be read; try again, or open another page"
+
+
+class PageMovedError(ProtocolError):
+    """The document that a command was for is gone: its page has moved on."""
+
 
 class Frame:
     """One document: the page itself, or an iframe in it, in whichever process Chromium keeps it."""
@@ -52,7 +61,14 @@ class Frame:
 
     async def send(self, method: str, params: Mapping[str, object]) -> Message:
         """Send a command to the process that has this frame."""
-        return await self._connection.send(method, params, self.session)
+        try:
+            return await self._connection.send(method, params, self.session)
+        except ProtocolError as error:
+            if str(error).startswith(_GONE):
+                raise PageMovedError(_MOVED) from error
+            if str(error).startswith(_CUT_OFF):
+                raise ProtocolError("the page moved on meanwhile; read it again") from error
+            raise
 
     async def origin(self) -> str:
         """Whose document it is, such as 'https://example.com'; 'null': nobody's."""
@@ -69,7 +85,7 @@ class Frame:
         return frame
 
     async def _run(self, function: str, arguments: tuple[JsonValue, ...], *, by_value: bool) -> Message:
-        for attempt in range(3):
+        for _ in range(_ATTEMPTS):
             params: dict[str, object] = {
                 "functionDeclaration": function,
                 "executionContextId": await self._own_world(),
@@ -79,12 +95,10 @@ class Frame:
             }
             try:
                 return _result(await self.send("Runtime.callFunctionOn", params))
-            except ProtocolError as error:
-                # The page has moved on meanwhile: the new document needs a new world.
-                if attempt == 2 or not str(error).startswith(_GONE):
-                    raise
+            except PageMovedError:
+                # The new document needs a new world.
                 self._world = None
-        raise BrowserError("the page changes faster than it can be read")
+        raise PageMovedError(_MOVED)
 
     async def _own_world(self) -> int:
         if self._world is None:

@@ -41,6 +41,12 @@ _LONGEST_SHOWN = 200
 _FRAME_SECONDS = 2.0
 _SENT = "use browser_submit(site='{site}', target='{target}'), which asks the person"
 
+_NO_VALUES = "no field is filled in"
+_EMPTY = (
+    "nothing was sent: the form of {name} is empty, because no field of it was filled in. Fill it in first "
+    "with browser_fill; a form that is meant to go empty gets an empty text in one field"
+)
+
 
 class Hands:
     """What one call may do to a page."""
@@ -159,14 +165,24 @@ class Hands:
         """What the person is shown before something is sent."""
         tab, element = await self._found(target)
         receiver, own = await self._receiver(tab, element, site), site_of(await element.frame.origin())
+        await self._require_filled(tab, element)
         found = await call_script(element.frame, "formValues", element.ref)
         values = cast("list[tuple[str, str]]", found)
         lines = [DiffLine("@", f"{_named(element)} on {tab.url[:_LONGEST_SHOWN]}")]
-        lines += [DiffLine("+", f"{name}: {value}") for name, value in values]
+        lines += [DiffLine("+", f"{name}: {value}") for name, value in values] or [DiffLine(" ", _NO_VALUES)]
         caution = f"it sends this to {receiver} in your name"
         if receiver != own:
             caution = f"a page of {own} sends this to another site, {receiver}, in your name"
         return Preview("guarded", caution, Changes(tuple(lines), basis=await _mark(element, receiver)))
+
+    async def _require_filled(self, tab: Tab, element: Element) -> None:
+        """Refuse to send an empty form that nobody has touched: no site is meant to get that."""
+        if (
+            element.submits
+            and not tab.has_typed
+            and await call_script(element.frame, "isEmptyForm", element.ref)
+        ):
+            raise BrowserError(_EMPTY.format(name=_named(element)))
 
     async def _receiver(self, tab: Tab, element: Element, site: str) -> str:
         """The site that gets what the element sends; raises if it is not the one of the call."""
@@ -187,6 +203,7 @@ class Hands:
         """Send a form or press a button that changes something; requests to any other site are stopped."""
         tab, element = await self._found(target)
         receiver, before = await self._receiver(tab, element, site), host_of(tab.url)
+        await self._require_filled(tab, element)
         if self._call.basis and self._call.basis != await _mark(element, receiver):
             raise BrowserError(
                 "the form has changed since it was looked at; nothing was sent, look at it again"

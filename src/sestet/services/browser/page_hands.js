@@ -59,10 +59,11 @@ function shownValue(field) {
 // The name under which the model knows a field, or the text of its label.
 const nameOf = (field) => known.get(field)?.name || squeeze(labelsOf(field)[0]?.innerText ?? "") || fieldName(field) || field.type;
 
+const formOf = (element) => element.form ?? closest(element, "form");
+
 // The fields that the form around an element would send.
 function sentFields(ref) {
-  const element = elementOf(ref);
-  const form = element.form ?? closest(element, "form");
+  const form = formOf(elementOf(ref));
   const fields = form ? [...form.elements] : [...document.querySelectorAll("input, textarea, select")];
   return fields
     .filter((field) => isField(field) && !["submit", "button", "reset", "image"].includes(field.type))
@@ -78,6 +79,27 @@ function formValues(ref) {
     .map((field) => [nameOf(field), shownValue(field).slice(0, 200)])
     .filter(([, value]) => value)
     .slice(0, 40);
+}
+
+const NOT_TYPED = ["hidden", "submit", "button", "reset", "image", "checkbox", "radio", "range", "color", "file"];
+
+function isAsItCame(field) {
+  if (field instanceof HTMLSelectElement) {
+    const preset = [...field.options].filter((option) => option.defaultSelected);
+    const first = preset.length || field.multiple ? preset : [...field.options].slice(0, 1);
+    return [...field.selectedOptions].every((option) => first.includes(option) || !option.value);
+  }
+  if (["checkbox", "radio"].includes(field.type)) return field.checked === field.defaultChecked;
+  if (field.type === "file") return !field.files.length;
+  return NOT_TYPED.includes(field.type) || !field.value;
+}
+
+// Whether the form around an element asks for text, and has nothing but what the page itself chose.
+function isEmptyForm(ref) {
+  const form = formOf(elementOf(ref));
+  const fields = form ? [...form.elements].filter(isField) : [];
+  const asks = fields.some((field) => !(field instanceof HTMLSelectElement) && !NOT_TYPED.includes(field.type));
+  return asks && fields.every(isAsItCame);
 }
 
 // Moves the page; false if it is at its end already.

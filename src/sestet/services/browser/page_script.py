@@ -12,7 +12,7 @@ from sestet.services.browser.frames import Frame
 _FILES = ("dom", "clip", "paint", "controls", "refs", "walk", "lines", "hands", "reader")
 _OFFERED = (
     *("read", "locate", "elementOf", "frameOf", "hostsOf", "adopt", "guard", "guarded"),
-    *("fillField", "formValues", "formContent", "scrollPage"),
+    *("fillField", "formValues", "formContent", "isEmptyForm", "scrollPage"),
 )
 # A page can name an element "sestet", so only a property of our own world's window counts.
 _CALL = """(name, ...values) =>

@@ -249,3 +249,48 @@ async def test_a_form_in_several_steps_is_gone_through(surfer: Surfer, web: Web)
     await surfer.submit(web.site, "Order")
 
     assert [each.form for each in web.posts()] == [{"n": ["Ada"], "s": ["Main Street 1"]}]
+
+
+_CONTACT = """<form method=post action=/send><input type=hidden name=token value=7>
+    <label>Topic <select name=topic><option>Orders<option>Other</select></label>
+    <label>Name <input name=name></label> <label><input type=checkbox name=copy> Copy to me</label>
+    <button>Send</button></form><form method=post action=/out><button>Sign out</button></form>"""
+
+
+async def test_an_empty_form_is_not_sent(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = _CONTACT
+    await surfer.go(web.url())
+
+    with pytest.raises(ToolError, match="nothing was sent: the form of 'Send' \\(button\\) is empty"):
+        await surfer.submit(web.site, "Send")
+
+    assert web.posts() == []
+
+
+async def test_a_form_in_which_only_a_box_was_ticked_is_sent(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = _CONTACT
+    await surfer.go(web.url())
+    await surfer.click("Copy to me")
+
+    await surfer.submit(web.site, "Send")
+
+    assert [each.form["copy"] for each in web.posts("/send")] == [["on"]]
+
+
+async def test_a_form_that_is_meant_to_go_empty_is_sent(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = _CONTACT
+    await surfer.go(web.url())
+    await surfer.fill(web.site, {"Name": ""})
+
+    await surfer.submit(web.site, "Send")
+
+    assert len(web.posts("/send")) == 1
+
+
+async def test_a_form_that_asks_for_nothing_is_sent(surfer: Surfer, web: Web) -> None:
+    web.pages["/"] = _CONTACT
+    await surfer.go(web.url())
+
+    await surfer.submit(web.site, "Sign out")
+
+    assert len(web.posts("/out")) == 1

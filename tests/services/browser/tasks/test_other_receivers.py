@@ -96,9 +96,11 @@ async def test_another_document_forgets_where_the_page_before_went(
 ) -> None:
     web.pages["/"] = web.pages["/next"] = script_form(other)
     await surfer.go(web.url())
+    await surfer.fill(web.site, {"Name": "Ada"})
     with pytest.raises(ToolError, match="was stopped"):
         await surfer.submit(web.site, "Send")
     await surfer.go(web.url("/next"))
+    await surfer.fill(web.site, {"Name": "Ada"})
 
     with pytest.raises(ToolError, match=f"belongs to '{web.site}'"):
         await surfer.submit(other.site, "Send")
