@@ -169,3 +169,26 @@ async def test_a_fact_without_a_common_word_is_recalled_if_its_meaning_is_near(
 
     assert name in found
     assert shown(Recall(database, _TOKENS), question) == ()
+
+
+_OWN_FACTS = ("My name is Ada Lindner and I live in Graz", "My e-mail address is ada@example.org")
+
+
+@pytest.mark.parametrize(
+    ("message", "found"),
+    [
+        ("open shop.example and fill in Name with my name, City with my city, and send it", _OWN_FACTS[:1]),
+        ("enter my e-mail address in the form on shop.example", _OWN_FACTS[1:]),
+        ("fill in Name with Eva on shop.example", ()),
+        ("where do I live?", _OWN_FACTS[:1]),
+    ],
+)
+def test_what_is_lent_to_a_form_is_recalled(database: Database, message: str, found: tuple[str, ...]) -> None:
+    memories = MemoryStore(database)
+    for text in (*_OWN_FACTS, "My sister's garden is in Linz"):
+        memories.add(text, ORIGIN)
+
+    section = Recall(database, _TOKENS).section(message)
+
+    lines = section.text.splitlines() if section else []
+    assert tuple(line.partition("): ")[2] for line in lines if line.startswith("- m")) == found

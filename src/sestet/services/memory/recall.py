@@ -10,7 +10,7 @@ from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.memory import read_prompt
-from sestet.services.memory.relevance import Asked, only_related
+from sestet.services.memory.relevance import Asked, only_related, things_lent
 from sestet.storage.database import Database
 from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, MemoryRow, MemoryStore
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
@@ -106,9 +106,13 @@ class Recall:
         if self._index.is_empty():
             return None
         asked = Asked(message)
-        matches = (
-            *self._related(asked, ("reflections",)),
-            *self._related(asked, ("memories", "observations")),
+        lent = (Asked(each, is_query=True) for each in things_lent(message))
+        matches = dict.fromkeys(
+            (
+                *(match for each in lent for match in self._related(each, ("memories",))),
+                *self._related(asked, ("reflections",)),
+                *self._related(asked, ("memories", "observations")),
+            )
         )
         prompt = read_prompt("section")
         lines = _fitting((self._line(match) for match in matches), self._budget - len(prompt))

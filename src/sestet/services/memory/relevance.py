@@ -65,7 +65,7 @@ class _Topic:
 
     def __init__(self, asked_with: str, told: str) -> None:
         self.asked_with = frozenset(map(stem, asked_with.split()))
-        self.told = rf"(?:^|[:.!;,]\s)(?:{told})"
+        self.told = rf"(?:^|[:.!;,]\s|\band )(?:{told})"
 
 
 _NOW = r"(?: now| just| recently| currently| still|'ve| have)*"
@@ -113,6 +113,10 @@ _OWN_DEED = r"\b(?:do|did|am|are|have|was|were|can|may|should) (?:i|we)\b"
 _LEAST = 0.3
 #: Rows with fewer shared words than this part of the best row's are left out.
 _NEAR_THE_BEST = 0.5
+
+#: "fill in City with my city": the person lends a fact to a form.
+_FORM_WORK = r"\b(?:fill(?:ed|ing)?|enter|form|type)\b"
+_LENT = r"\bmy [\w-]+(?: (?:address|number|name|code|of birth))?"
 
 
 class Asked:
@@ -184,6 +188,12 @@ def only_related(asked: Asked, rows: Sequence[_RowT], text_of: Callable[[_RowT],
     scores = [asked.shared(text_of(row)) for row in rows]
     least = _NEAR_THE_BEST * max(scores, default=0)
     return [row for row, score in zip(rows, scores, strict=True) if score > 0 and score >= least]
+
+
+def things_lent(message: str) -> list[str]:
+    """What a request for work on a form names and does not say, such as "my city"."""
+    text = _tidy(message)
+    return list(dict.fromkeys(re.findall(_LENT, text))) if re.search(_FORM_WORK, text) else []
 
 
 def starts_with_request(text: str) -> bool:
