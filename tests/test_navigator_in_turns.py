@@ -5,19 +5,22 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, cast
 
 import pytest
 
 import sestet
 from sestet.agents import default_specs
 from sestet.core.event import ApprovalRequested, Effects, Event, ToolFinished, TurnFinished
+from sestet.core.label import CLEAN, Origin
 from sestet.core.model import Model
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from sestet.models.small.model import SmallModel
 from sestet.services.browser.program import has_chromium
 from sestet.services.vault.vault import Vault
 from sestet.storage.approvals import Decision
+from sestet.storage.database import Database
+from sestet.storage.memories import MemoryStore
 from tests.runtime.transcript import transfer
 from tests.services.vault.cheap import CHEAP, PASSPHRASE
 
@@ -472,3 +475,36 @@ async def test_a_page_behind_a_sign_in_is_read_in_the_same_turn(
     assert answer(events).endswith("\n\nIt says hello.")
     assert "Hello user=ada" in assistant.seen
     assert PASSWORD not in assistant.seen
+
+
+async def test_a_small_model_fills_in_a_form_with_what_is_remembered(assistant: Assistant) -> None:
+    host = assistant.host
+    database = Database(assistant.home / "sestet.db")
+    MemoryStore(database).add("My name is Ada Lindner and I live in Graz", Origin("s", "t", CLEAN))
+    database.close()
+
+    events = await assistant.small_turn(
+        f"open http://{host}/contact and fill in Name with my name and Message with Hello, and send the form"
+    )
+
+    filling, sending = questions(events)
+    assert "private content would leave this machine" in filling.reason
+    assert list(cast("dict[str, str]", filling.call.arguments["fields"]).values()) == ["Ada Lindner", "Hello"]
+    assert sending.changes is not None
+    assert [line.text for line in sending.changes.lines[1:]] == ["Name: Ada Lindner", "Message: Hello"]
+    assert Shop.received == [("/send", "name=Ada+Lindner&message=Hello")]
+    assert "Thank you, Ada." in answer(events)
+    # No step of it needs the model.
+    assert assistant.seen == ""
+
+
+async def test_a_small_model_shows_what_a_page_says_about_something(assistant: Assistant) -> None:
+    url = f"http://{assistant.host}/"
+
+    events = await assistant.small_turn(f"what does {url} say about shoes?")
+
+    said = f"{url} says about shoes:\n\n```\nShoes can be returned within 30 days.\n```"
+    assert answer(events) == said
+    used = [event.call.name for event in events if isinstance(event, ToolFinished)]
+    assert used == ["browser_navigate", "browser_find"]
+    assert assistant.seen == ""

@@ -52,7 +52,10 @@ def test_a_sign_in_names_its_page_its_user_and_its_secret(
 @pytest.mark.parametrize(
     "text",
     [
-        "what does {url} say about downloads?",
+        "what does {url} say?",
+        "open {url} and fill in the form with my data",
+        "open {url} and fill in Name",
+        "open {url} and fill in Name with Ada and download the report",
         "open {url}",
         "open {url} and do not download anything",
         "open {url} and save the page as a pdf",

@@ -136,3 +136,27 @@ def test_a_map_that_was_written_apart_is_put_together(written: JsonObject) -> No
 def test_a_map_without_a_value_stays_wrong(fields: JsonValue) -> None:
     written = {"site": "a.example", "fields": fields}
     assert repair_arguments(FORM, written) == written
+
+
+@pytest.mark.parametrize(
+    "values", ["My Name, My City, Hello", ["My Name", "My City", "Hello"]], ids=["two texts", "text and list"]
+)
+@pytest.mark.parametrize("name", ["value", "values"])
+def test_names_and_values_in_two_lists_belong_together_in_their_order(name: str, values: JsonValue) -> None:
+    written = {"site": "a.example", "fields": "Name, City, Message", name: values}
+    fields = {"Name": "My Name", "City": "My City", "Message": "Hello"}
+    assert repair_arguments(FORM, written) == {"site": "a.example", "fields": fields}
+
+
+@pytest.mark.parametrize(
+    ("fields", "values"),
+    [
+        ("Name, City", "Ada"),
+        ("Name, City", "Lindner, Ada, Graz"),
+        ("Name, Name", "Ada, Eva"),
+        ("Name, City", None),
+    ],
+)
+def test_lists_that_do_not_fit_each_other_stay_wrong(fields: str, values: JsonValue) -> None:
+    written = {"site": "a.example", "fields": fields, "values": values}
+    assert repair_arguments(FORM, written) == written

@@ -3,7 +3,7 @@
 import pytest
 
 from sestet.services.browser.connection import BrowserError
-from sestet.services.browser.reading import MOST_CHARACTERS, changes, find, show
+from sestet.services.browser.reading import MOST_CHARACTERS, changes, find, plain_passages, show
 from tests.services.browser.real_page import PageSite, RealPage
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="session")]
@@ -340,3 +340,18 @@ async def test_a_search_tells_the_lines_around_and_what_is_missing(page: RealPag
 async def test_an_empty_page_says_so(page: RealPage) -> None:
     await page.set("")
     assert "(nothing to read on this page)" in show(await page.read())
+
+
+async def test_the_passages_about_a_text_are_its_lines_and_what_stands_below_its_headings(
+    page: RealPage,
+) -> None:
+    await page.set(
+        "<h1>Shoes and hats</h1><p>Welcome.</p><h2>Shoes</h2><p>Sturdy ones.</p><h3>Sizes</h3>"
+        "<p>38 to 46.</p><h2>Hats</h2><p>Of <a href=/x>straw</a>.</p><p>No shoes below them.</p>"
+    )
+    reading = await page.read()
+
+    below = ["Shoes", "Sturdy ones.", "Sizes", "38 to 46."]
+    assert plain_passages(reading, "shoes", 9) == ["Shoes and hats", *below, "No shoes below them."]
+    assert plain_passages(reading, "STRAW", 9) == ["Of straw."]
+    assert plain_passages(reading, "gloves", 9) == []

@@ -1,10 +1,11 @@
-"""Reads requests for work on a page whose steps are certain: a download, and a sign-in with a secret."""
+"""Reads requests for work on a page whose steps are certain, such as a download or a sign-in."""
 
 import re
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sestet.models.offline.parameters import ADDRESS, unquoted
 from sestet.models.offline.words import trim_request
+from sestet.models.small.form_requests import About, Fill, read_about, read_fill
 
 #: Verbs that open a page, and verbs that ask for nothing but words about what was read.
 _OPENS = r"(?:open|go to|visit|browse to|navigate to|look at|on|at|from)"
@@ -69,14 +70,20 @@ class SignIn(NamedTuple):
     then: str = ""
 
 
-def read_page_request(text: str) -> Download | SignIn | None:
+PageRequest: TypeAlias = Download | SignIn | Fill | About
+
+
+def read_page_request(text: str) -> PageRequest | None:
     """The page work of a request; None: it is other work, or its steps are not certain."""
     text = _SENTENCE_END.sub(" ;", trim_request(text)).strip(" ;")
     address = re.search(rf"(?<![@\w.]){ADDRESS}", text)
     if address is None:
         return None
     opening = _OPENING.match(text)
-    order, *others = _BORDER.split(text[opening.end() :] if opening else text)
+    whole = text[opening.end() :] if opening else text
+    if found := read_about(address[0], whole) or (read_fill(address[0], whole) if opening else None):
+        return found
+    order, *others = _BORDER.split(whole)
     then = " and ".join(each.strip(" ,;") for each in others)
     if found := re.match(rf"{_SAVES}\b", order, re.IGNORECASE):
         target = _target(order[found.end() :])

@@ -1,15 +1,17 @@
-"""The steps of a download and of a sign-in: code leads them, and the model only tells what was read."""
+"""The steps of work on pages that code leads: the model only tells what was read, and not always that."""
 
 import re
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
-from urllib.parse import urlsplit
 
 from sestet.core.agent import TRANSFER
 from sestet.core.message import Found, ToolMessage
 from sestet.models.offline.work import Next, Work, call
+from sestet.models.small.form_requests import About, Fill, values_on_record
+from sestet.models.small.form_steps import answer_about, fill_form, why_not_on_record
+from sestet.models.small.page_parts import SHOWS_PAGE, address, after_failure, mark, shown, site_in
 from sestet.models.small.page_requests import Download, SignIn, read_page_request
-from sestet.models.small.told import fenced, told
+from sestet.models.small.told import told
 
 _HINT = (Path(__file__).parent / "prompts" / "answer.md").read_text(encoding="utf-8").strip()
 #: The agent that owns this tool gets work on pages.
@@ -17,6 +19,8 @@ PAGE_TOOL = "browser_navigate"
 _TOOLS: dict[type, frozenset[str]] = {
     Download: frozenset(("browser_navigate", "browser_download")),
     SignIn: frozenset(("browser_navigate", "browser_fill", "browser_submit", "browser_read")),
+    Fill: frozenset(("browser_navigate", "browser_fill", "browser_submit", "browser_read")),
+    About: frozenset(("browser_navigate", "browser_find")),
 }
 _UNNAMED = (
     "Nothing was filled in: a password comes from the vault alone. Store it with "
@@ -36,13 +40,10 @@ _NAME_ALONE = (
     "The user name was sent to {site}, and the next page has no field for a password: "
     "the password was not filled in."
 )
-_NOT_READ = "The page behind it could not be read: {why}"
 _TEXT_FIELDS = ("textbox", "combobox")
 _SENDS = re.compile(
     r"(?!.*\bwith\b).*\b(?:(?:sign|log)[ -]?(?:in|on)|login|submit|continue|next|enter)\b", re.IGNORECASE
 )
-#: Tools whose result is a page with its controls.
-_SHOWS_PAGE = ("browser_navigate", "browser_read")
 #: The field and the button of a page that asks for the name first. A field for a newsletter is none.
 _NAMES_USER = re.compile(
     r"\b(?:user|e-?mail|login|account|member|customer|phone|mobile|id)\b|\buser ?name\b", re.IGNORECASE
@@ -52,7 +53,6 @@ _GOES_ON = re.compile(
 )
 #: Buttons beside a password that send nothing, or something else.
 _ASIDE = re.compile(r"\b(?:show|hide|forgot|reset|clear|cancel|with)\b", re.IGNORECASE)
-_MOST_LINES = 25
 
 
 class Tell(NamedTuple):
@@ -65,13 +65,23 @@ class Tell(NamedTuple):
 PageStep: TypeAlias = Next | Tell
 
 
-def next_delegation(work: Work, agent: str) -> Next:
-    """The orchestrator's step: the person's own words go to the agent for pages. None: it is other work."""
-    if read_page_request(work.request) is None:
+def next_delegation(work: Work, agent: str, memory: str = "") -> Next:
+    """The orchestrator's step: the person's own words go to the agent for pages. None: it is other work.
+
+    What the person only names, such as "my city", is said instead: only the orchestrator sees the memory.
+    """
+    wanted = read_page_request(work.request)
+    if wanted is None:
         return None
     if work.steps:
         return told(work.last.result)
-    return call(TRANSFER, agent_name=agent, request=work.request, reply=True)
+    request = work.request
+    if isinstance(wanted, Fill) and wanted.own:
+        values = values_on_record(wanted.own, memory)
+        if why := why_not_on_record(values):
+            return why
+        request = wanted.with_values({thing: value for thing, (value,) in values.items()})
+    return call(TRANSFER, agent_name=agent, request=request, reply=True)
 
 
 def next_page_step(work: Work) -> PageStep:
@@ -80,12 +90,20 @@ def next_page_step(work: Work) -> PageStep:
     if wanted is None or not _TOOLS[type(wanted)] <= work.tools.keys():
         return None
     if isinstance(wanted, SignIn) and not wanted.secret:
-        return _UNNAMED.format(site=_site(wanted.url), url=wanted.url)
+        return _UNNAMED.format(site=site_in(wanted.url), url=wanted.url)
     if not work.steps:
         return call("browser_navigate", url=wanted.url)
     if work.last.result.failed:
-        return _after_failure(work)
-    return _download(work, wanted) if isinstance(wanted, Download) else _sign_in(work, wanted)
+        return after_failure(work)
+    match wanted:
+        case Download():
+            return _download(work, wanted)
+        case SignIn():
+            return _sign_in(work, wanted)
+        case Fill():
+            return fill_form(work, wanted)
+        case About():
+            return answer_about(work, wanted)
 
 
 def _download(work: Work, wanted: Download) -> PageStep:
@@ -101,19 +119,15 @@ def _sign_in(work: Work, wanted: SignIn) -> PageStep:
     """One form, or two: many sites ask for the name on one page and for the password on the next."""
     if work.last.call.name == "browser_submit":
         return call("browser_read")
-    *before, page = [step.result for step in work.steps if step.call.name in _SHOWS_PAGE]
-    url = _address(page, wanted)
-    sent_to = _site(_address(before[-1], wanted)) if before else ""
+    *before, page = [step.result for step in work.steps if step.call.name in SHOWS_PAGE]
+    url = address(page, wanted.url)
+    sent_to = site_in(address(before[-1], wanted.url)) if before else ""
     if any(_password_form(each) for each in before):
         return _signed_in(page, sent_to, wanted.then)
     form = _password_form(page) or (None if before else _name_form(page))
     if form is not None:
         return _use_form(form, url, wanted, is_filled=work.last.call.name == "browser_fill")
-    return f"{_NAME_ALONE.format(site=sent_to)}\n\n{_shown(page)}" if before else _NO_FIELD.format(url=url)
-
-
-def _address(page: ToolMessage, wanted: SignIn) -> str:
-    return page.citations[0] if page.citations else wanted.url
+    return f"{_NAME_ALONE.format(site=sent_to)}\n\n{shown(page)}" if before else _NO_FIELD.format(url=url)
 
 
 def _use_form(form: "_Form", url: str, wanted: SignIn, *, is_filled: bool) -> PageStep:
@@ -121,33 +135,19 @@ def _use_form(form: "_Form", url: str, wanted: SignIn, *, is_filled: bool) -> Pa
     if is_filled:
         if form.button is None:
             return _NO_BUTTON.format(url=url)
-        return call("browser_submit", site=_site(url), target=_mark(form.button))
+        return call("browser_submit", site=site_in(url), target=mark(form.button))
     if form.user is not None and not wanted.user:
         return _WHO.format(field=form.user.text, url=wanted.url, secret=wanted.secret)
-    user = {_mark(form.user): wanted.user} if form.user else {}
-    password = {_mark(form.password): f"vault:{wanted.secret}"} if form.password else {}
-    return call("browser_fill", site=_site(url), fields={**user, **password})
+    user = {mark(form.user): wanted.user} if form.user else {}
+    password = {mark(form.password): f"vault:{wanted.secret}"} if form.password else {}
+    return call("browser_fill", site=site_in(url), fields={**user, **password})
 
 
 def _signed_in(page: ToolMessage, site: str, then: str) -> PageStep:
     if _password_form(page) is not None:
-        return f"{_NOT_ACCEPTED.format(site=site)}\n\n{_shown(page)}"
+        return f"{_NOT_ACCEPTED.format(site=site)}\n\n{shown(page)}"
     sent = _SENT.format(site=site, url=page.citations[0] if page.citations else site)
-    return _tell(f"{sent}.", then) if then else f"{sent}:\n\n{_shown(page)}"
-
-
-def _shown(page: ToolMessage) -> str:
-    return fenced("\n".join([one.text for one in page.found if not one.kind][:_MOST_LINES]))
-
-
-def _after_failure(work: Work) -> str:
-    """What happened, in the words of the tool. A form that was sent stays sent, whatever failed after it."""
-    sent = [step.result for step in work.made("browser_submit") if not step.result.failed]
-    why = told(work.last.result)
-    if not sent:
-        return why
-    after = _NOT_READ.format(why=why) if work.last.call.name == "browser_read" else why
-    return f"{told(sent[-1])}\n\n{after}"
+    return _tell(f"{sent}.", then) if then else f"{sent}:\n\n{shown(page)}"
 
 
 class _Form(NamedTuple):
@@ -182,14 +182,5 @@ def _name_form(page: ToolMessage) -> _Form | None:
     return None
 
 
-def _mark(control: Found) -> str:
-    """A control by its ref, with its name for the person who is asked."""
-    return f"{control.name} {control.text}".strip()
-
-
 def _tell(done: str, then: str) -> Tell:
     return Tell(done, _HINT.replace("{{then}}", then))
-
-
-def _site(url: str) -> str:
-    return urlsplit(url if "://" in url else f"https://{url}").netloc

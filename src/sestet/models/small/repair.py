@@ -15,7 +15,8 @@ WRAPPERS = ("arguments", "parameters", "args", "params", "input", "properties", 
 _Schemas: TypeAlias = Mapping[str, JsonObject]
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 _NOTHING = ("null", "none", "")
-_VALUE = "value"
+#: Names that models give to what belongs into a map.
+_VALUES = ("value", "values")
 
 
 def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None:
@@ -31,17 +32,38 @@ def repair_arguments(schema: JsonObject, arguments: object) -> JsonObject | None
 
 
 def _with_maps(schema: JsonObject, given: JsonObject) -> JsonObject:
-    """A map of texts that was written apart: ``fields="Name", value="Ada"``, or ``fields="Name: Ada"``."""
+    """A map of texts that was written apart: ``fields="Name", value="Ada"``, or ``fields="Name: Ada"``.
+
+    Several names and values belong together in their order, if there are as many of each.
+    """
     maps = [name for name, member in _properties(schema).items() if _is_map(member)]
     written = given.get(maps[0]) if len(maps) == 1 else None
     if not isinstance(written, str) or parse_loosely(written) is not None:
         return given
     rest = {name: value for name, value in given.items() if name != maps[0]}
-    if _VALUE in given and _VALUE not in _properties(schema):
-        del rest[_VALUE]
-        return {**rest, maps[0]: {written: given[_VALUE]}}
+    apart = next((name for name in _VALUES if name in given and name not in _properties(schema)), "")
+    if apart:
+        value = rest.pop(apart)
+        pairs = _pairs(written, value)
+        return given if pairs is None else {**rest, maps[0]: pairs}
     name, colon, value = written.partition(":")
     return {**rest, maps[0]: {name.strip(): value.strip()}} if colon and value.strip() else given
+
+
+def _pairs(written: str, value: JsonValue) -> JsonObject | None:
+    """Names and values that were written as two lists; None: it is not certain which belong together."""
+    names = _parts(written)
+    if len(names) == 1:
+        return {written: value}
+    values: Sequence[JsonValue] = _parts(value) if isinstance(value, str) else ()
+    if isinstance(value, list):
+        values = value
+    is_certain = len(values) == len(names) == len(set(names))
+    return dict(zip(names, values, strict=True)) if is_certain else None
+
+
+def _parts(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",")]
 
 
 def _is_map(schema: JsonObject) -> bool:

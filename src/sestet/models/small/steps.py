@@ -1,8 +1,8 @@
 """The steps of work whose order code knows, so that a small model decides nothing but what only it can.
 
 For a script, the model writes the text; code chooses the tools, runs the file and tells the result. For a
-download or a sign-in, the model tells what was read. Tests, commands and counting are the rules of the
-built-in model.
+download or a sign-in, the model tells what was read. Forms, and what a page says about something, need no
+model. Tests, commands and counting are the rules of the built-in model.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeAlias, cast
 
 from sestet.core.agent import TRANSFER
-from sestet.core.message import ToolCall, ToolMessage, UserMessage
+from sestet.core.message import MemoryMessage, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelRequest
 from sestet.core.record import replace
 from sestet.core.schema import JsonObject
@@ -61,7 +61,9 @@ def next_step(request: ModelRequest, page_agent: str = "") -> Step:
         return None
     work = work_of(request.messages[start].text, request.messages[start:], request.tools)
     if TRANSFER in work.tools:
-        return next_delegation(work, page_agent) if page_agent else None
+        before = request.messages[start - 1] if start else None
+        memory = before.text if isinstance(before, MemoryMessage) else ""
+        return next_delegation(work, page_agent, memory) if page_agent else None
     if step := next_page_step(work):
         return step
     if {"fs_write", "exec_run"} <= work.tools.keys() and (found := new_script(work.request)):

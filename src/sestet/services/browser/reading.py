@@ -132,9 +132,30 @@ async def read_page(page: Frame, next_ref: int = 1) -> Reading:
 
 def plain_lines(reading: Reading, most: int) -> list[str]:
     """The first lines as a person reads them: links by their names, and no controls."""
+    return _plain(reading, reading.lines[: 3 * most])[:most]
+
+
+def plain_passages(reading: Reading, text: str, most: int) -> list[str]:
+    """The lines with this text as a person reads them. A heading with it, but the page's own, stands for all
+    below it.
+    """
+    wanted, found, level = " ".join(text.split()).casefold(), list[str](), 0
+    for line in reading.lines:
+        heading = len(line) - len(line.lstrip("#"))
+        if heading and heading <= level:
+            level = 0
+        if wanted in line.casefold():
+            level = level or (heading if heading > 1 else 0)
+            found.append(line)
+        elif level:
+            found.append(line)
+    return _plain(reading, found)[:most]
+
+
+def _plain(reading: Reading, lines: Sequence[str]) -> list[str]:
     links = {item.ref: item.name for item in reading.items if item.role == "link"}
-    lines = (_MARK.sub(lambda mark: links.get(mark[1], ""), line) for line in reading.lines[: 3 * most])
-    return [text for line in lines if (text := line.strip(" #|"))][:most]
+    shown = (_MARK.sub(lambda mark: links.get(mark[1], ""), line) for line in lines)
+    return [text for line in shown if (text := line.strip(" #|"))]
 
 
 def show(reading: Reading, *, status: int = 0, from_line: int = 1) -> str:

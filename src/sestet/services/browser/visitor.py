@@ -26,7 +26,7 @@ from sestet.services.browser.permission import (
     sending_guard,
     whole_address,
 )
-from sestet.services.browser.reading import Reading, plain_lines
+from sestet.services.browser.reading import Reading, plain_lines, plain_passages
 from sestet.services.browser.saving import Saving
 from sestet.services.browser.window import Window
 from sestet.services.browser.wire import site_of
@@ -79,7 +79,9 @@ class Visitor:
             await asyncio.sleep(_PAUSE)
 
     async def find(self, text: str) -> Labelled:
-        return self._result(await find_in_current(self.window, text))
+        result, reading = self._result(await find_in_current(self.window, text)), self.window.tab.reading
+        lines = plain_passages(reading, text, _MOST_FOUND) if reading else []
+        return result._replace(found=tuple(Found(self.window.tab.url, line) for line in lines))
 
     async def back(self) -> Labelled:
         tab = await self.window.ready()
