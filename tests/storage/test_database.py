@@ -101,17 +101,18 @@ def test_the_journal_of_an_older_file_is_kept_with_its_rules(tmp_path: Path) -> 
 
     database = Database(path)
 
-    assert database.execute("SELECT * FROM events ORDER BY turn_id, seq") == rows
+    kept = database.execute("SELECT * FROM events ORDER BY turn_id, seq")
+    assert [columns for _, *columns in kept] == [list(row) for row in rows]
     assert database.execute("SELECT count(*) FROM log").only() == (3,)
     found = "SELECT rowid FROM exchanges_index WHERE exchanges_index MATCH 'tea'"
     assert len(database.execute(found)) == 1
     database.execute("UPDATE events SET data = '{\"text\": \"x\"}' WHERE turn_id = 't1' AND seq = 2")
     assert database.execute(found) == []
     with pytest.raises(StorageError):
-        database.execute("INSERT INTO events VALUES ('t1', 1, 'turn_started', 'user', '', 1.0, '{}')")
+        database.execute("INSERT INTO events VALUES (NULL, 't1', 1, 'turn_started', 'user', '', 1.0, '{}')")
     database.execute("INSERT INTO forgotten_turns VALUES ('t2', 1)")
     with pytest.raises(ForgottenError):
-        database.execute("INSERT INTO events VALUES ('t2', 2, 'turn_finished', 'user', '', 1.0, '{}')")
+        database.execute("INSERT INTO events VALUES (NULL, 't2', 2, 'turn_finished', 'user', '', 1.0, '{}')")
     database.close()
 
 

@@ -1,18 +1,26 @@
-"""The sums of what model calls have used: written with the journal, filled from it once, kept for good."""
+"""The sums of what model calls have used: always those of the journal, and kept for good."""
 
 import json
+import math
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from sestet.core.event import ModelCalled, Stamp, TurnStarted
+from sestet.core.event import ModelCalled, Stamp, TextStreamed, TurnStarted
+from sestet.core.message import ToolCall
 from sestet.core.model import Usage
+from sestet.storage import spending as spending_module
 from sestet.storage.database import Database
+from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.journal import Journal
 from sestet.storage.migrations import MIGRATIONS
+from sestet.storage.session_rows import SessionRows
 from sestet.storage.spending import Period, SpendingStore, Spent
 
 NOON = 1_780_315_200.0  # noon of 2026-06-01 in UTC
@@ -124,6 +132,139 @@ def test_a_session_that_goes_leaves_its_money_without_its_name(database: Databas
 
     assert spending.total() == before
     assert [(each.name, each.work) for each in spending.by("session")] == [("", "turn")]
+
+
+def test_a_call_whose_arguments_hold_no_json_number_is_counted(database: Database) -> None:
+    journal = Journal(database)
+    begin(journal)
+    odd = ToolCall("fs_list", {"depth": math.nan, "path": "\ud800"})
+    journal.append(
+        ModelCalled(Stamp("s1", "t1", 2, "operator", "", NOON), "acme/big", "", (odd,), Usage(9, 1, 700), 1.0)
+    )
+
+    assert SpendingStore(database).total() == Spent(1, 9, 1, nano_dollars=700)
+
+
+def test_a_damaged_call_keeps_no_other_call_from_being_counted(database: Database) -> None:
+    journal = Journal(database)
+    begin(journal)
+    journal.append(called(2, Usage(1, 1, 10)), called(3, Usage(1, 1, 20)), called(4, Usage(2**80, -5, 30)))
+    database.execute("UPDATE events SET data = '{no json' WHERE seq = 2")
+    database.execute("UPDATE spending_mark SET event_id = 0")
+    database.execute("DELETE FROM spending")
+
+    journal.append(*(called(seq, Usage(1, 1, 1)) for seq in range(5, 305)))
+
+    assert SpendingStore(database).total().nano_dollars == 350
+
+
+def test_a_report_contains_the_calls_of_a_moment_ago_while_another_process_writes(tmp_path: Path) -> None:
+    mine, other = Database(tmp_path / "sestet.db"), Database(tmp_path / "sestet.db")
+    journal = Journal(mine)
+    begin(journal)
+    journal.append(called(2, Usage(1, 1, 10)))
+    journal.append(called(3, Usage(1, 1, 20)))
+    with other.transaction():
+        other.execute("DELETE FROM grants")
+
+        assert SpendingStore(mine).total().nano_dollars == 30
+
+    mine.close()
+    other.close()
+
+
+class Processes:
+    """Two processes on one file, with the calls that a report must contain."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._databases = [Database(path), Database(path)]
+        self._journals = [Journal(each) for each in self._databases]
+        self._seq: dict[str, int] = {}
+        #: By session, agent, and what is counted: calls or dollars.
+        self.expected: Counter[tuple[str, str, str]] = Counter()
+
+    def call(self, process: int, name: str, *, dies: bool = False) -> None:
+        journal = self._journals[process]
+        if name not in self._seq:
+            journal.append(TurnStarted(Stamp(name, name, 1, "user", "", NOON), "hello"))
+            self._seq[name] = 1
+        self._seq[name] += 1
+        seq, agent = self._seq[name], ("operator", "planner")[process]
+        stamp = Stamp(name, name, seq, agent, "", NOON)
+        event = ModelCalled(stamp, "acme/big", "hi", (), Usage(1, 1, 2**seq), 1.0)
+        if dies:
+            # Nothing of the transaction is left, and a new process takes over.
+            self._databases[process].execute("BEGIN IMMEDIATE")
+            journal.append_inside([event])
+            self._databases[process].close()
+            self._databases[process] = Database(self._path)
+            self._journals[process] = Journal(self._databases[process])
+            return
+        journal.append(event)
+        self.expected += Counter({(name, agent, "calls"): 1, (name, agent, "dollars"): 2**seq})
+
+    def stream(self, process: int, name: str) -> None:
+        """A piece of text, whose row goes when the whole reply comes."""
+        if name in self._seq:
+            self._seq[name] += 1
+            stamp = Stamp(name, name, self._seq[name], ("operator", "planner")[process], "", NOON)
+            self._journals[process].append(TextStreamed(stamp, "hi"))
+
+    def delete(self, process: int, name: str) -> None:
+        database = self._databases[process]
+        with database.transaction():
+            SessionRows(database, name).delete()
+        self._seq.pop(name, None)
+        for (owner, agent, what), number in list(self.expected.items()):
+            if owner == name:
+                del self.expected[owner, agent, what]
+                self.expected["", agent, what] += number
+
+    def forget(self, process: int, name: str) -> None:
+        with self._databases[process].transaction():
+            EventRedaction(self._databases[process]).blank_turn(name)
+
+    def vacuum(self, process: int, name: str) -> None:
+        self._databases[process].wipe_deleted()
+
+    def found(self, process: int) -> Counter[tuple[str, str, str]]:
+        found: Counter[tuple[str, str, str]] = Counter()
+        for row in SpendingStore(self._databases[process]).rows():
+            found[row.session, row.agent, "calls"] += row.spent.calls
+            found[row.session, row.agent, "dollars"] += row.spent.nano_dollars
+        return found
+
+    def close(self) -> None:
+        for database in self._databases:
+            database.close()
+
+
+ACTS = st.tuples(
+    st.sampled_from(["call", "call", "call", "die", "stream", "delete", "forget", "vacuum"]),
+    st.integers(0, 1),
+    st.sampled_from(["s1", "s2", "s3"]),
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(acts=st.lists(ACTS, max_size=25), at_once=st.integers(0, 4))
+def test_the_sums_are_those_of_all_calls_whatever_happens(
+    acts: list[tuple[str, int, str]],
+    at_once: int,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(spending_module, "_CALLS_AT_ONCE", at_once)
+    processes = Processes(tmp_path_factory.mktemp("home") / "sestet.db")
+    for act, process, session in acts:
+        if act in ("call", "die"):
+            processes.call(process, session, dies=act == "die")
+        else:
+            getattr(processes, act)(process, session)
+
+        assert processes.found(1 - process) == processes.expected
+    processes.close()
 
 
 def test_an_older_file_is_filled_from_its_journal_once(tmp_path: Path) -> None:

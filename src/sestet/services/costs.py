@@ -67,7 +67,7 @@ class CostsReport(Record):
 
 
 class Costs:
-    """Reads sums, never the journal, so it is quick with years of data."""
+    """Reads sums, and of the journal only the latest calls, so it is quick with years of data."""
 
     def __init__(self, spending: SpendingStore, journal: Journal) -> None:
         self._spending = spending

@@ -217,6 +217,18 @@ class Database:
         """The caller's transaction if it has one, else a new one."""
         return nullcontext() if self.connection.in_transaction else self.transaction()
 
+    @contextmanager
+    def snapshot(self) -> Generator[None]:
+        """All reads inside see one state of the file, whatever other processes write meanwhile."""
+        if self.connection.in_transaction:
+            yield
+            return
+        self._run("BEGIN")
+        try:
+            yield
+        finally:
+            self._run("ROLLBACK")
+
     def wipe_deleted(self) -> bool:
         """Rewrite the file so that its free space holds no deleted text; False while another process uses it.
 

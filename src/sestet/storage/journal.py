@@ -40,7 +40,8 @@ Columns: TypeAlias = tuple[str | int | float, ...]
 _TITLE_LENGTH = 60
 #: A turn number that no session reaches.
 _NEVER = 2**62
-_INSERT = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?)"
+_INSERT = """INSERT INTO events (turn_id, seq, kind, author, delegation_id, at, data)
+    VALUES (?, ?, ?, ?, ?, ?, ?)"""
 _SESSIONS = """SELECT id, coalesce((SELECT title FROM session_titles WHERE session_id = sessions.id), title),
     created_at, updated_at, (SELECT count(*) FROM turns WHERE session_id = sessions.id) FROM sessions"""
 #: The pieces that are not needed any more after an event that holds them whole.
@@ -228,7 +229,7 @@ class Journal:
         """Write events with the rows they change. Returns the ids of the turns whose state has changed."""
         rows: list[Columns] = []
         started: list[TurnStarted] = []
-        called: list[ModelCalled] = []
+        model_calls = 0
         states: list[tuple[str, str]] = []
         pieces: dict[tuple[str, str, str], list[Event]] = {}
         for event, _ in staged:
@@ -241,7 +242,7 @@ class Journal:
                 pieces.pop((stamp.turn_id, stamp.delegation_id, folded), None)
                 self._fold(stamp, folded)
             if isinstance(event, ModelCalled):
-                called.append(event)
+                model_calls += 1
             elif isinstance(event, TurnStarted):
                 started.append(event)
             elif kind in _STATES:
@@ -256,8 +257,8 @@ class Journal:
         if states:
             self._database.execute_many("UPDATE turns SET state = ? WHERE id = ?", states)
         self._database.execute_many(_INSERT, rows)
-        if called:
-            self._spending.add_calls(called)
+        if model_calls:
+            self._spending.on_called(model_calls)
         if self.prompts.has_new:
             self.prompts.write()
         return [turn_id for _, turn_id in states]

@@ -475,26 +475,6 @@ CREATE TRIGGER change_sets_of_forgotten_turns BEFORE INSERT ON change_sets
     WHEN new.undoes = 0 AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
-CREATE TABLE "events" (
-        turn_id TEXT NOT NULL REFERENCES turns (id),
-        seq INTEGER NOT NULL,
-        kind TEXT NOT NULL,
-        author TEXT NOT NULL,
-        delegation_id TEXT NOT NULL,
-        at REAL NOT NULL,
-        data TEXT NOT NULL,
-        PRIMARY KEY (turn_id, seq)
-    ) STRICT;
-CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
-    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
-        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
-        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
-        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
-    END;
-CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
-    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
-        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
-    END;
 CREATE TABLE payments (
         nonce BLOB PRIMARY KEY,
         kind TEXT NOT NULL CHECK (kind IN ('send', 'x402')),
@@ -547,5 +527,35 @@ CREATE TABLE prompts (
     ) STRICT;
 CREATE TRIGGER accepted_message_begun AFTER INSERT ON turns BEGIN
         UPDATE accepted_messages SET text = '' WHERE turn_id = new.id;
+    END;
+CREATE TABLE "events" (
+        id INTEGER PRIMARY KEY,
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        author TEXT NOT NULL,
+        delegation_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        data TEXT NOT NULL,
+        UNIQUE (turn_id, seq)
+    ) STRICT;
+CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
+    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
+        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
+        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
+        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
+    END;
+CREATE TABLE spending_mark (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        event_id INTEGER NOT NULL
+    ) STRICT;
+CREATE TRIGGER spending_mark_deleted AFTER DELETE ON events WHEN old.kind = 'model_called' BEGIN
+        UPDATE spending_mark SET event_id = coalesce(
+            (SELECT id FROM events WHERE id < old.id AND kind = 'model_called' ORDER BY id DESC LIMIT 1), 0)
+        WHERE event_id = old.id;
+    END;
+CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
+    WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
+        SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

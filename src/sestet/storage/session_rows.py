@@ -73,7 +73,7 @@ class SessionRows:
 
     def delete(self) -> None:
         """Inside a transaction: remove the conversation. Its sums and payments stay, without its name."""
+        SpendingStore(self._database).leave_session(self._id)
         for statement in _DELETE:
             self._database.execute(statement, (self._id,))
-        SpendingStore(self._database).leave_session(self._id)
         PaymentStore(self._database).leave_session(self._id)

@@ -1,8 +1,8 @@
 """The embedding vectors of passages, and the queue of passages without one."""
 
 import json
-from collections.abc import Collection, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
 
 from sestet.core.record import Record
 from sestet.storage.database import Database
@@ -97,14 +97,9 @@ class VectorStore:
         )
         return [StoredVector(*row) for row in rows]
 
-    @contextmanager
-    def snapshot(self) -> Generator[None]:
+    def snapshot(self) -> AbstractContextManager[None]:
         """All reads inside see the database at one moment."""
-        self._database.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._database.execute("COMMIT")
+        return self._database.snapshot()
 
     def outdated_at(self) -> int:
         """A number that grows when copies of vectors have to be read again."""

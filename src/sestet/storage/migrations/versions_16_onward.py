@@ -148,4 +148,42 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     ALTER TABLE tokens ADD COLUMN lifetime REAL NOT NULL DEFAULT 0;
     UPDATE tokens SET lifetime = 2592000 WHERE client GLOB 'browser-*';
     """,
+    # 24: the last model call that the sums of `spending` contain; a report adds the later ones. Events have
+    # ids, which no VACUUM changes. A new event may get the id of a deleted one, so the mark moves back when
+    # its own event is deleted.
+    """
+    CREATE TABLE events_with_ids (
+        id INTEGER PRIMARY KEY,
+        turn_id TEXT NOT NULL REFERENCES turns (id),
+        seq INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        author TEXT NOT NULL,
+        delegation_id TEXT NOT NULL,
+        at REAL NOT NULL,
+        data TEXT NOT NULL,
+        UNIQUE (turn_id, seq)
+    ) STRICT;
+    INSERT INTO events_with_ids SELECT rowid, * FROM events ORDER BY rowid;
+    DROP TABLE events;
+    PRAGMA legacy_alter_table = ON;
+    ALTER TABLE events_with_ids RENAME TO events;
+    PRAGMA legacy_alter_table = OFF;
+    CREATE TRIGGER events_rewritten BEFORE UPDATE ON events
+    WHEN old.kind IN ('turn_started', 'turn_finished') BEGIN
+        INSERT INTO exchanges_index (exchanges_index, rowid, asked, answered)
+        SELECT 'delete', id, asked, answered FROM exchanges WHERE turn_id = old.turn_id;
+        DELETE FROM searchable_turns WHERE turn_id = old.turn_id;
+    END;
+    CREATE TABLE spending_mark (
+        only INTEGER PRIMARY KEY CHECK (only = 1),
+        event_id INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO spending_mark SELECT 1, coalesce(max(id), 0) FROM events WHERE kind = 'model_called';
+    CREATE TRIGGER spending_mark_deleted AFTER DELETE ON events WHEN old.kind = 'model_called' BEGIN
+        UPDATE spending_mark SET event_id = coalesce(
+            (SELECT id FROM events WHERE id < old.id AND kind = 'model_called' ORDER BY id DESC LIMIT 1), 0)
+        WHERE event_id = old.id;
+    END;
+    """
+    + refused_after_forgetting("events", "true"),
 )
