@@ -41,9 +41,9 @@ export function Page() {
   const onMenu = () => setFolded(false);
   return (
     <div className={isFolded ? "shell shell-folded" : "shell"}>
-      <a className="shell-skip" href="#composer" onClick={(event) => {
+      <a className="shell-skip" href="#page" onClick={(event) => {
         event.preventDefault();
-        document.getElementById("composer")?.focus();
+        document.querySelector<HTMLElement>("#composer, .screen")?.focus();
       }}>{WORDS.skip}</a>
       {status === "lost" && <p className="shell-status" role="status"><Icon name="warning" />{WORDS.lost}</p>}
       {!isFolded && <div className="shell-side"><Sidebar route={route} onHide={() => setFolded(true)} /></div>}

@@ -16,7 +16,7 @@ interface ChangeSet {
 }
 
 interface Plan extends ChangeSet {
-  steps: { path?: string; action?: string; text?: string }[];
+  steps: { path: string; action: string }[];
   changed_since: string[];
   undone: boolean;
 }
@@ -55,7 +55,7 @@ export function ChangesTab() {
       {trouble && !plan && <p className="tag-bad" role="alert">{trouble}</p>}
       <Dialog isOpen={plan !== undefined} onClose={() => setPlan(undefined)} title={WORDS.undoTitle} footer={<button type="button" className="button button-main" disabled={(plan?.changed_since.length ?? 0) > 0} onClick={() => void undo()}>{WORDS.undo}</button>}>
         {plan && plan.changed_since.length > 0 && <p className="tag-bad">{WORDS.undoBlocked} {plan.changed_since.join(", ")}</p>}
-        <ul>{plan?.steps.map((step, at) => <li key={at} dir="auto">{step.text ?? [step.action, step.path].filter(Boolean).join(" ")}</li>)}</ul>
+        <ul>{plan?.steps.map((step, at) => <li key={at} dir="auto">{WORDS.undoSteps[step.action] ?? step.action} <span className="mono">{step.path}</span></li>)}</ul>
         {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
       </Dialog>
     </Loading>

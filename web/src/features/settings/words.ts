@@ -33,6 +33,12 @@ export const WORDS = {
   check: "Value as YAML or JSON: a word, a number, true, [\"a\", \"b\"]",
   saved: "Saved. It counts after the next start of the server.",
   undo: "Undo",
+  undoSteps: {
+    delete: "delete",
+    bring_back: "bring back",
+    put_back: "put back as it was:",
+    move_back: "move back",
+  } as Readonly<Record<string, string>>,
   undoTitle: "Undo these changes of files?",
   undoBlocked: "A file has changed since, so nothing can be undone:",
   undone: "Undone",
