@@ -1,6 +1,6 @@
 /** What the page knows, shared by all of its parts: events, the list of sessions, the open questions. */
 import { useSyncExternalStore } from "react";
-import { get, part } from "../wire/api";
+import { ApiError, get, part } from "../wire/api";
 import { eventsAfter, turnsBefore } from "../wire/journal";
 import { followStream, type Status, type StreamMessage } from "../wire/stream";
 import type { Changes, Event } from "./event";
@@ -187,7 +187,11 @@ export function beginSession(session: string): void {
 export async function openSession(session: string): Promise<void> {
   if (state.sessions.has(session)) return catchUp(session);
   set({ sessions: new Map([...state.sessions, [session, { id: session, recorded: new Map(), last: "0.0" }]]) });
-  const found = await turnsBefore(session);
+  const found = await turnsBefore(session).catch((error: unknown) => {
+    // A session that does not exist yet begins with its first message.
+    if (error instanceof ApiError && error.status === 404) set({ opened: new Set([...state.opened, session]) });
+    throw error;
+  });
   set({
     sessions: reduce(state.sessions, found.events),
     opened: new Set([...state.opened, session]),

@@ -101,7 +101,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
             <button type="button" className="button-icon" aria-label={WORDS.showRail} onClick={() => setRailOpen(true)}><Icon name="foldRight" /></button>
           )}
         </header>
-        {isGone || trouble ? (
+        {isGone || (trouble && turns.length === 0) ? (
           <p className="chat-gone">{isGone ? WORDS.gone : trouble}</p>
         ) : turns.length === 0 && items.length === 0 && isNew ? (
           <Welcome onPick={askAgain} />
