@@ -137,3 +137,22 @@ def test_many_private_files_do_not_hide_the_page() -> None:
 
     assert joined.sources[0] == "a page"
     assert len(joined.sources) == 12
+
+
+class _RefusedError(ToolError):
+    for_person = "not opened: it is private"
+
+
+@tool(risk="safe", effect="none", reads=(), recovery="pure")
+async def exec_refuse() -> str:
+    """Refuse, with a hint for the model."""
+    raise _RefusedError("use exec_other()")
+
+
+async def test_an_error_may_have_other_words_for_the_person(talk: Conversation) -> None:
+    script = {"orchestrator": [transfer("operator"), "done"], "operator": [ToolCall("exec_refuse"), "done"]}
+
+    events = await talk(ScriptedModel(script), tools=(*TOOLS, exec_refuse)).begin("go", "s1")
+
+    (finished,) = (event for event in events if isinstance(event, ToolFinished))
+    assert (finished.text, finished.for_person) == ("use exec_other()", "not opened: it is private")
