@@ -15,11 +15,12 @@ from sestet.core.event import PIECES
 from sestet.services.tokens import OWNER_FILE
 from sestet.storage.database import FILE_NAME, Database
 from sestet.storage.session_log import START, SessionLog
+from tests.faults.server_process import MAY_END
 
 _SESSIONS = 20
 _READERS = 2
-#: Events that all readers together have seen when the server is killed for the n-th time.
-_KILL_AFTER = (1, 100, 400)
+#: Further events that all readers together see before each kill. The turns go on until the last one.
+_KILL_AFTER = (1, 100, 300)
 _PIECES = {event.kind for event in PIECES}
 _ENDS = {"turn_finished", "turn_failed", "turn_cancelled"}
 
@@ -105,11 +106,16 @@ async def test_every_reader_gets_each_event_once_and_every_turn_ends(tmp_path: P
             answer = await client.post(f"/api/sessions/{name}/messages", json={"text": name, "key": "only"})
             assert answer.status_code == 202
 
+    def read_so_far() -> int:
+        return sum(len(each.places) for each in readers)
+
     for count in _KILL_AFTER:
+        wanted = read_so_far() + count
         async with seen:
-            await seen.wait_for(lambda count=count: sum(len(each.places) for each in readers) >= count)
+            await seen.wait_for(lambda wanted=wanted: read_so_far() >= wanted)
         await server.end(signal.SIGKILL)
         await server.start()
+    (tmp_path / MAY_END).touch()
     # A client that does not know whether its message arrived sends it again.
     async with server.client() as client:
         for name in names:
