@@ -5,7 +5,7 @@ import os
 import stat
 from pathlib import Path
 
-from sestet.core.label import CLEAN
+from sestet.core.label import CLEAN, Labelled
 from sestet.core.tool import CallInfo
 from sestet.services.file_changes.service import FileChanges, Wish
 from sestet.services.file_changes.undo import Undo
@@ -34,7 +34,8 @@ class World:
         return CallInfo("s1", turn, "operator", f"d1c{self.calls}", CLEAN, basis=basis)
 
     def make(self, wish: Wish, turn: str = "t1") -> str:
-        return asyncio.run(self.changes.make(self.call(turn), wish))
+        told = asyncio.run(self.changes.make(self.call(turn), wish))
+        return str(told.value) if isinstance(told, Labelled) else told
 
     def take_back(self, set_id: int | None = None) -> None:
         async def work() -> None:
