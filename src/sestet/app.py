@@ -56,7 +56,7 @@ from sestet.services.vault.scanner import Scanner
 from sestet.services.vault.vault import Vault
 from sestet.storage.approvals import ApprovalStore, Decision, Question, Scope
 from sestet.storage.database import FILE_NAME, Database
-from sestet.storage.forgettings import Forgettings
+from sestet.storage.forgettings import Forgettings, close_wiped
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.locks import SessionLocks
@@ -251,7 +251,7 @@ async def open(
         for peer in peers.peers if peers else ():
             stack.push_async_callback(peer.close)
         database = Database(vault.directory / FILE_NAME, power=settings.storage.durability == "power")
-        stack.callback(database.close)
+        stack.callback(close_wiped, database)
         app = App(settings, database, additions, peers)
         app.warnings += vault.warnings
         stack.callback(app.release)

@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 from sestet.config import Settings
 from sestet.config.vendors import OFFLINE
@@ -27,9 +26,6 @@ from sestet.storage.locks import SessionLocks
 from sestet.storage.spending import SpendingStore, Work
 
 _log = logging.getLogger(__name__)
-
-#: Other writers wait while a file is rewritten; a larger one is left to commands that the person waits for.
-_LARGE = 100_000_000
 
 
 class Background:
@@ -86,13 +82,11 @@ async def _wipe(path: Path) -> bool:
     """One attempt, in a thread: the file is rewritten, and a conversation must not wait for that."""
     if (outcome := await asyncio.to_thread(_wipe_now, path)) != "wiped":
         why = f"{path} still holds traces of what was forgotten ({outcome})"
-        _log.warning("%s; the next start tries again, and 'sestet doctor' at once", why)
+        _log.warning("%s; its end or the next start tries again, and 'sestet doctor' at once", why)
     return False
 
 
-def _wipe_now(path: Path) -> Wipe | Literal["large"]:
-    if path.stat().st_size > _LARGE:
-        return "large"
+def _wipe_now(path: Path) -> Wipe:
     # A connection of its own: SQLite's belong to one thread.
     database = Database(path)
     try:

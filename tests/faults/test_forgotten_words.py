@@ -182,9 +182,10 @@ import os, signal, sys
 from tests.faults.watched import watched_connections
 
 def watch(when, sql, parameters):
-    if when == "before" and sql == "VACUUM":
+    if when == "before" and sql.startswith(last_statement):
         os.kill(os.getpid(), signal.SIGKILL)
 
+last_statement = sys.argv[1]
 with watched_connections(watch):
     from sestet.cli import main
     sys.argv = ["sestet", "memory", "forget", "m1", "--everywhere"]
@@ -198,7 +199,7 @@ def sestet_command(home: Path, *arguments: str) -> subprocess.CompletedProcess[s
     return subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False)
 
 
-def killed_before_the_wipe(home: Path) -> None:
+def killed_before(statement: str, home: Path) -> None:
     database = Database(home / FILE_NAME)
     turn_id = say(database, f"Remember that {FACT}", f"Remembered: {FACT}")
     MemoryStore(database).add(FACT, Origin("s1", turn_id, CLEAN))
@@ -208,9 +209,29 @@ def killed_before_the_wipe(home: Path) -> None:
     database.execute("DROP TABLE pieces")
     database.close()
     environment = {**os.environ, "SESTET_HOME": str(home)}
-    done = subprocess.run([sys.executable, "-c", KILLED], env=environment, check=False, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, statement], env=environment, check=False, capture_output=True
+    )
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert files_with(home, SECRET) != []
+
+
+def killed_before_the_wipe(home: Path) -> None:
+    killed_before("VACUUM", home)
+
+
+@pytest.mark.parametrize("statement", ["BEGIN IMMEDIATE", "UPDATE events", "DELETE FROM memories", "COMMIT"])
+def test_a_forgetting_that_was_killed_earlier_has_changed_nothing_and_can_be_repeated(
+    tmp_path: Path, statement: str
+) -> None:
+    killed_before(statement, tmp_path)
+
+    shown = sestet_command(tmp_path, "memory", "show", "m1")
+    again = sestet_command(tmp_path, "memory", "forget", "m1", "--everywhere")
+
+    assert FACT in shown.stdout
+    assert "m1: forgotten" in again.stderr
+    assert files_with(tmp_path, SECRET) == []
 
 
 def test_a_forgetting_that_was_killed_before_its_wipe_is_finished_by_the_next_one(tmp_path: Path) -> None:

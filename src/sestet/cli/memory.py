@@ -12,7 +12,7 @@ from rich.text import Text
 from sestet.cli.assistant import open_stored
 from sestet.cli.options import ANYWAY, AS_JSON, LIMIT, new_program, refuse_secret
 from sestet.cli.private_file import new_private_file
-from sestet.cli.show.console import align, open_console, print_json, print_line
+from sestet.cli.show.console import align, open_bar, open_console, print_json, print_line
 from sestet.core.clean import clean, escape_json, one_line
 from sestet.core.errors import PersonError
 from sestet.core.words import day, written_time
@@ -111,14 +111,16 @@ def forget(
     """Remove a row for good, with every row made from it, from all indexes and from the file."""
     with open_stored(context) as data:
         if everywhere and not is_id(item):
-            done = data.forgetting.forget_words(item)
+            with open_bar("looking for the words", hidden=as_json) as watch:
+                done = data.forgetting.forget_words(item, watch)
             _print_forgotten(done, data.forgetting.wipe(), as_json)
             return
         if data.forgetting.is_forgotten(item):
             # An earlier process may have been killed before it had wiped the file.
             _print_known(item, data.forgetting.wipe(), everywhere, as_json)
             return
-        done = data.forgetting.forget(item, everywhere=everywhere)
+        with open_bar("looking for its words", hidden=as_json) as watch:
+            done = data.forgetting.forget(item, everywhere=everywhere, watch=watch)
         _print_forgotten(done, data.forgetting.wipe(), as_json)
 
 

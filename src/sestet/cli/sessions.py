@@ -9,7 +9,7 @@ from sestet.cli.assistant import open_app, open_stored, run
 from sestet.cli.names import session_names
 from sestet.cli.options import AS_JSON, LIMIT, ExitCode, confirmed, new_program
 from sestet.cli.private_file import new_private_file
-from sestet.cli.show.console import as_json_text, open_console, print_json
+from sestet.cli.show.console import as_json_text, open_bar, open_console, print_json
 from sestet.cli.show.history import print_sessions, print_turns
 from sestet.cli.show.sessions import deletion_lines, preview_lines, print_exchanges
 from sestet.cli.talk.unfinished import open_questions
@@ -125,7 +125,8 @@ def delete(
             if not confirmed("Delete it for good?"):
                 typer.echo("nothing was deleted", err=True)
                 raise typer.Exit(ExitCode.FAILED)
-        done = run(data.session_deletion.delete(row, with_memories=with_memories))
+        with open_bar("looking for what cites it", hidden=as_json) as watch:
+            done = run(data.session_deletion.delete(row, with_memories=with_memories, watch=watch))
         wipe = data.forgetting.wipe()
     if as_json:
         print_json(describe_deleted(done, preview, wipe))

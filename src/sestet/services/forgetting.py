@@ -1,35 +1,41 @@
 """Removes memories, knowledge entries, lessons and documents for good."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from sestet.core.errors import PersonError
 from sestet.core.record import Record
 from sestet.services.memory.catalog import MemoryCatalog, MemoryItem, split_id
+from sestet.storage.apart import read_apart
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore
 from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.file_changes import FileChangeStore
+from sestet.storage.forgetting_scan import ForgettingScan, Watch
 from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
+from sestet.storage.lock_wait import when_free
 from sestet.storage.memories import shared_words
 from sestet.storage.row_redaction import RowRedaction
 from sestet.storage.saved_in_turn import SavedInTurn
 
 #: What to tell the person about a wipe that is not done; it is tried again by itself.
 UNWIPED: dict[Wipe, str] = {
-    "in_use": "another process is using the file: traces stay in it until the next start of Sestet, "
-    "'sestet doctor' or another 'forget' wipes them",
+    "in_use": "another process is using the file: traces stay in it until Sestet, 'sestet doctor' or another "
+    "'forget' finds the file unused and wipes them",
     "no_room": "the disk is full: the rows are deleted, and their traces are wiped once there is room",
     "failed": "the file could not be rewritten and still holds traces; the next start of Sestet tries again",
 }
 #: A text that was saved in the same turn as a fact counts as made of it if it shares this part of its words.
 _MADE_OF_IT = 0.5
 _FEWEST_CHARACTERS = 3
+#: Reading no more events than these takes less time than a thread.
+_READ_AT_ONCE = 5_000
 
 
 class ForgottenMemory(Record):
@@ -58,6 +64,16 @@ class Consequences(NamedTuple):
     turns: tuple[TurnRow, ...]
 
 
+class FoundWords(NamedTuple):
+    """Where the words of a forgetting were found, before anything is changed."""
+
+    text: str
+    everywhere: bool
+    scan: ForgettingScan
+    #: Contents that are kept for an undo, and whether they hold the words.
+    kept: Mapping[str, bool]
+
+
 class Forgetting:
     """Removes memories. Triggers remove their index entries, vectors and extracted graph facts."""
 
@@ -71,14 +87,45 @@ class Forgetting:
         self._forgettings = Forgettings(database)
         self._changes = FileChangeStore(database)
 
-    def forget(self, wanted: str, *, everywhere: bool = False, asked_in: str = "") -> ForgottenMemory:
-        """Remove a memory and everything based on it, in one transaction.
+    def forget(
+        self, wanted: str, *, everywhere: bool = False, asked_in: str = "", watch: Watch | None = None
+    ) -> ForgottenMemory:
+        """Remove a memory and everything based on it: after a long look without a lock, in one transaction.
 
         ``everywhere``: also blank the turn in which it was said, and its words wherever they were recorded.
         ``asked_in``: the turn that asks for it; it repeats the words, so it must not be observed either.
         """
         item = self._catalog.require(wanted)
-        return self._forget(item.text, item, everywhere=everywhere, asked_in=asked_in)
+        while True:
+            found = self.look_for(item.text, everywhere=everywhere, watch=watch)
+            if (done := self._forget_found(found, item, asked_in)) is not None:
+                return done
+
+    async def forget_soon(self, wanted: str, *, asked_in: str) -> ForgottenMemory:
+        """The same in an event loop, which goes on meanwhile: a large journal is read in a thread."""
+        item = self._catalog.require(wanted)
+        while True:
+            if self._journal_is_short():
+                found = self.look_for(item.text, everywhere=False)
+            else:
+                found = await read_apart(
+                    self._database, lambda own: Forgetting(own).look_for(item.text, everywhere=False)
+                )
+            done = await when_free(partial(self._forget_found, found, item, asked_in))
+            if done is not None:
+                return done
+
+    def look_for(self, text: str, *, everywhere: bool, watch: Watch | None = None) -> FoundWords:
+        """Find the words in short reads; nothing waits for them, and nothing is changed."""
+        words = ForgottenWords(text)
+        scan = ForgettingScan(words)
+        kept = self._changes.judge_kept(words.are_in) if everywhere else {}
+        scan.read(self._database, watch)
+        return FoundWords(text, everywhere, scan, kept)
+
+    def _journal_is_short(self) -> bool:
+        (events,) = self._database.execute("SELECT coalesce(max(rowid), 0) FROM events").only()
+        return events <= _READ_AT_ONCE
 
     def consequences(self, wanted: str) -> Consequences:
         """What would go and stay; blanking the turns too may find the words in more places."""
@@ -89,31 +136,39 @@ class Forgetting:
         said = (self._journal.turn(turn) for turn in turns)
         return Consequences(tuple(gone), again, tuple(turn for turn in said if turn is not None))
 
-    def forget_words(self, words: str) -> ForgottenMemory:
+    def forget_words(self, words: str, watch: Watch | None = None) -> ForgottenMemory:
         """Remove some words wherever they were recorded, whether a memory has them or not."""
         if len(words.strip(" .!?")) < _FEWEST_CHARACTERS:
             raise PersonError(
                 f"'{words}' is too short to forget everywhere: use at least {_FEWEST_CHARACTERS} characters"
             )
-        return self._forget(words, None, everywhere=True)
+        while True:
+            found = self.look_for(words, everywhere=True, watch=watch)
+            if (done := self._forget_found(found, None)) is not None:
+                return done
 
-    def _forget(
-        self, text: str, item: MemoryItem | None, *, everywhere: bool, asked_in: str = ""
-    ) -> ForgottenMemory:
-        words, turns = ForgottenWords(text), self._turns_of(item) if item else []
-        kept: list[str] = []
+    def _forget_found(
+        self, found: FoundWords, item: MemoryItem | None, asked_in: str = ""
+    ) -> ForgottenMemory | None:
+        """In one short transaction; None: something else was forgotten meanwhile, so look again."""
+        text, scan, everywhere = found.text, found.scan, found.everywhere
+        words, kept = ForgottenWords(text), list[str]()
         with self._database.transaction(sync=True):
+            if not scan.catch_up(self._database):
+                return None
             self._forgettings.add()
+            turns = self._turns_of(item) if item else []
             # A turn that is observed later would bring the words back.
-            unwanted = {*turns, asked_in, *self._redaction.unobserved_with(words)}
-            saved, touched = self._blank(text, turns) if everywhere else ([], set(turns))
+            unwanted = {*turns, asked_in, *self._redaction.unobserved_with_words(scan)}
+            saved, touched = self._blank(found, turns) if everywhere else ([], set(turns))
             gone = self._derived(text, item, touched)
             for other in gone:
                 self.remove(other)
             if everywhere:
-                self._rows.blank_words(words)
-                kept = self._changes.delete_rows(self._changes.ids_with(touched, words.are_in))
-            shown = self._redaction.blank_recalled(frozenset(gone))
+                self._rows.blank_words(words, scan)
+                sets = self._changes.ids_with(touched, words.are_in, found.kept)
+                kept = self._changes.delete_rows(sets)
+            shown = self._redaction.blank_recalled(frozenset(gone), scan)
             self._turns.never_observe((unwanted | shown) - {""})
             # Without ``everywhere`` a later turn may still read the conversation.
             held = touched | shown if everywhere else touched
@@ -135,16 +190,16 @@ class Forgetting:
         """Overwrite removed rows in the file."""
         return self._forgettings.wipe()
 
-    def _blank(self, text: str, turns: Sequence[str]) -> tuple[list[str], set[str]]:
+    def _blank(self, found: FoundWords, turns: Sequence[str]) -> tuple[list[str], set[str]]:
         """Blank the turns in which it was said, and its words in all other turns.
 
         Returns the names of what was removed, and the ids of all turns that held the words.
         """
-        saved = self._remove_saved(text, turns)
+        saved = self._remove_saved(found.text, turns)
         for turn_id in turns:
             self._redaction.blank_turn(turn_id)
             self._rows.blank_questions(turn_id)
-        return saved, {*turns, *self._redaction.blank_words(ForgottenWords(text))}
+        return saved, {*turns, *self._redaction.blank_words(ForgottenWords(found.text), found.scan)}
 
     def _remove_saved(self, text: str, turns: Sequence[str]) -> list[str]:
         """Remove lessons, entries and graph facts that were saved in the same turns and say the same."""

@@ -1,6 +1,7 @@
 """Deletes a conversation for good: its journal, what was noticed in it, and copies of both."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from sestet.core.effects import can_be_in_doubt, open_calls, tool_name
 from sestet.core.errors import PersonError
@@ -11,6 +12,7 @@ from sestet.storage.approvals import ApprovalStore
 from sestet.storage.database import Database
 from sestet.storage.event_redaction import EventRedaction
 from sestet.storage.file_changes import FileChangeStore
+from sestet.storage.forgetting_scan import ForgettingScan, Watch
 from sestet.storage.forgettings import Forgettings, Wipe
 from sestet.storage.forgotten_turns import ForgottenTurns
 from sestet.storage.journal import Journal, TurnRow
@@ -63,8 +65,13 @@ class SessionDeletion:
         changes = len(self._changes.ids_of_session(session.id))
         return SessionPreview(len(turns), len(questions), saved, doubts, changes)
 
-    async def delete(self, session: SessionRow, *, with_memories: bool) -> DeletedSession:
-        """Delete a session in which no turn is running; ``with_memories``: also what it has saved."""
+    async def delete(
+        self, session: SessionRow, *, with_memories: bool, watch: Watch | None = None
+    ) -> DeletedSession:
+        """Delete a session in which no turn is running; ``with_memories``: also what it has saved.
+
+        Events that show its words are looked for without a lock; then it goes in one short transaction.
+        """
         locks = SessionLocks.beside(self._database.path)
         try:
             if not locks.is_free(session.id):
@@ -72,17 +79,25 @@ class SessionDeletion:
                 raise PersonError(f"{busy}; wait for its end or stop it, then delete the session")
             # Held, so that no turn begins in it meanwhile.
             async with locks.hold(session.id):
-                with_it, ended = await when_free(
-                    lambda: self._delete(session.id, with_memories=with_memories)
-                )
+                done = None
+                while done is None:
+                    scan = ForgettingScan(citing=cited(session.id))
+                    scan.read(self._database, watch)
+                    done = await when_free(partial(self._delete, session.id, scan, with_memories))
         finally:
             locks.close()
+        with_it, ended = done
         return DeletedSession(session.id, session.turns, tuple(with_it), tuple(ended))
 
-    def _delete(self, session_id: str, *, with_memories: bool) -> tuple[list[str], list[str]]:
+    def _delete(
+        self, session_id: str, scan: ForgettingScan, with_memories: bool
+    ) -> tuple[list[str], list[str]] | None:
+        """What went with it, and the turns that were ended; None: look again for events with its words."""
         rows, forgetting = SessionRows(self._database, session_id), Forgetting(self._database)
         turns = ForgottenTurns(self._database, self._journal)
         with self._database.transaction(sync=True):
+            if not scan.catch_up(self._database):
+                return None
             # A process that has read the conversation compares this number before it writes or shows it.
             Forgettings(self._database).add()
             own = rows.turn_ids()
@@ -93,8 +108,8 @@ class SessionDeletion:
             gone = forgetting.with_derived(_memories(rows, with_memories=with_memories))
             for name in gone:
                 forgetting.remove(name)
-            shown = self._redaction.blank_recalled(frozenset(gone))
-            shown |= self._redaction.blank_citing(cited(session_id))
+            shown = self._redaction.blank_recalled(frozenset(gone), scan)
+            shown |= self._redaction.blank_citing(scan)
             others = shown - set(own)
             turns.never_observe(others)
             ended = turns.end_open(others, later=False)

@@ -27,6 +27,10 @@ _BUSY_SECONDS = 10.0
 _BUSY_MILLISECONDS = 100
 #: The same for a person's decision, which nothing repeats.
 _DECISION_MILLISECONDS = 1000
+#: Bytes of a file that is rewritten in less time than a writer may wait.
+_REWRITTEN_AT_ONCE = 10_000_000
+#: Pages of a full-text index that are merged in one transaction.
+_MERGED_AT_ONCE = 200
 FULL_TEXT_INDEXES = ("passages_index", "exchanges_index", "remembered_index")
 
 #: SQLite errors, and Python errors for a lone surrogate or a number that no column can hold. In a damaged
@@ -232,13 +236,44 @@ class Database:
     def wipe_deleted(self) -> bool:
         """Rewrite the file so that its free space holds no deleted text; False while another process uses it.
 
-        A full-text index keeps the words of deleted rows until its parts are merged.
+        Writers would wait while a large file is rewritten, so that is done only if nobody else has it open.
         """
         for index in FULL_TEXT_INDEXES:
-            self.execute(f"INSERT INTO {index} ({index}) VALUES ('optimize')")  # noqa: S608 - names above
+            self._merge(index)
+        # Most of the log is copied while others write; the rest is little.
+        self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        if self.path.stat().st_size > _REWRITTEN_AT_ONCE and not self._is_alone():
+            self.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            return False
         self.execute("VACUUM")
         (busy, *_) = self.execute("PRAGMA wal_checkpoint(TRUNCATE)").only()
         return not busy
+
+    def _merge(self, index: str) -> None:
+        """Merge a full-text index in short steps: until then it keeps the words of deleted rows."""
+        merge = f"INSERT INTO {index} ({index}, rank) VALUES ('merge', ?)"  # noqa: S608 - names above
+        pages = -_MERGED_AT_ONCE
+        while True:
+            before = self.connection.total_changes
+            self.execute(merge, (pages,))
+            # SQLite's documentation: a step that has changed fewer than two rows had nothing to merge.
+            if self.connection.total_changes - before < 2:
+                return
+            pages = _MERGED_AT_ONCE
+
+    def _is_alone(self) -> bool:
+        """Whether no other connection has the file open: only then SQLite lets it leave the log."""
+        self._set_busy_timeout(0)
+        try:
+            self.connection.execute("PRAGMA journal_mode = DELETE")
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise self._refused(error) from error
+            return False
+        finally:
+            self._use_write_ahead_log()
+            self._set_busy_timeout(_BUSY_MILLISECONDS)
+        return True
 
     @property
     def _is_in_transaction(self) -> bool:

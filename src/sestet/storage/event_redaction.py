@@ -1,15 +1,16 @@
 """Removes words from the events of the journal, and from the titles of sessions."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
 
-from sestet.core.event import EVENTS, PIECES, MemoryRecalled, ToolFinished, TurnStarted
+from sestet.core.event import EVENTS, PIECES, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
-from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_stored, change_texts
+from sestet.storage.forgetting_scan import ForgettingScan
+from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_texts
 from sestet.storage.journal import title_of
 
 #: Fields whose values come from the runtime, so they hold no words of a person.
@@ -28,7 +29,6 @@ _KEPT = frozenset(
         "role",
     }
 )
-_BATCH = 2_000
 
 
 class _Recorded(NamedTuple):
@@ -52,25 +52,21 @@ class EventRedaction:
         for event in map(_Recorded._make, rows):
             self._rewrite(event, _changed(event, blank))
 
-    def blank_words(self, words: ForgottenWords) -> set[str]:
-        """Inside a transaction: replace some words everywhere; the ids of the turns that held them."""
+    def blank_words(self, words: ForgottenWords, scan: ForgettingScan) -> set[str]:
+        """Inside a transaction: replace some words in what was found; the ids of the turns that held them."""
         touched: set[str] = set()
-        for event in self._events_like(words):
+        for event in self._events(scan.with_words):
             if (changed := _changed(event, words.blanked)) != _values(event.data):
                 self._rewrite(event, changed)
                 touched.add(event.turn_id)
-        return touched | self._blank_streamed(words)
+        return touched | self._blank_streamed(words, scan.in_pieces)
 
-    def blank_recalled(self, ids: frozenset[str]) -> set[str]:
+    def blank_recalled(self, ids: frozenset[str], scan: ForgettingScan) -> set[str]:
         """Inside a transaction: remove rows from recorded prompts; the turns that were shown them."""
         touched: set[str] = set()
-        rows = self._database.execute(
-            "SELECT turn_id, seq, kind, data FROM events WHERE kind = ?", (MemoryRecalled.kind,)
-        )
-        for event in map(_Recorded._make, rows):
+        shown = (place for place, listed in scan.recalled.items() if not ids.isdisjoint(listed))
+        for event in self._events(shown):
             values = _values(event.data)
-            if ids.isdisjoint(cast("list[str]", values["ids"])):
-                continue
             lines = [
                 f"- {line[2:].partition(' ')[0]} {FORGOTTEN}" if line[2:].partition(" ")[0] in ids else line
                 for line in str(values["text"]).splitlines()
@@ -79,46 +75,40 @@ class EventRedaction:
             touched.add(event.turn_id)
         return touched
 
-    def blank_citing(self, source: str) -> set[str]:
-        """Inside a transaction: blank results of tools that show passages of this source; their turns."""
+    def blank_citing(self, scan: ForgettingScan) -> set[str]:
+        """Inside a transaction: blank results of tools that show passages of the source; their turns."""
         touched: set[str] = set()
-        rows = self._database.execute(
-            """SELECT turn_id, seq, kind, data FROM events WHERE kind = ? AND json_valid(data)
-               AND ? IN (SELECT value FROM json_each(data, '$.citations'))""",
-            (ToolFinished.kind, source),
-        )
-        for event in map(_Recorded._make, rows):
+        for event in self._events(scan.citations):
             self._rewrite(event, {**_values(event.data), "text": FORGOTTEN, "found": []})
             touched.add(event.turn_id)
         return touched
 
-    def unobserved_with(self, words: ForgottenWords) -> set[str]:
-        """The turns that hold some words and that the observer has not read yet."""
+    def unobserved_with_words(self, scan: ForgettingScan) -> set[str]:
+        """The turns that hold the words and that the observer has not read yet."""
         rows = self._database.execute(
-            """SELECT turn_id, data FROM log LEFT JOIN observed ON observed.session_id = log.session_id
-               WHERE data LIKE ? AND (log.number > coalesce(observed.number, 0)
-                   OR turn_id IN (SELECT turn_id FROM passed_over))""",
-            (words.like,),
+            """SELECT id FROM turns LEFT JOIN observed ON observed.session_id = turns.session_id
+               WHERE id IN (SELECT value FROM json_each(?)) AND (turns.number > coalesce(observed.number, 0)
+                   OR id IN (SELECT turn_id FROM passed_over))""",
+            (json.dumps(sorted(set(scan.with_words.values()))),),
         )
-        return {turn_id for turn_id, data in rows if change_stored(data, words.blanked) != data}
+        return {turn_id for (turn_id,) in rows}
 
-    def _events_like(self, words: ForgottenWords) -> Iterator[_Recorded]:
-        last = ("", 0)
-        while rows := self._database.execute(
-            """SELECT turn_id, seq, kind, data FROM events WHERE (turn_id, seq) > (?, ?) AND data LIKE ?
-               ORDER BY turn_id, seq LIMIT ?""",
-            (*last, words.like, _BATCH),
-        ):
+    def _events(self, places: Iterable[int]) -> Iterator[_Recorded]:
+        """The events at these places that still exist."""
+        for place in places:
+            rows = self._database.execute(
+                "SELECT turn_id, seq, kind, data FROM events WHERE rowid = ?", (place,)
+            )
             yield from map(_Recorded._make, rows)
-            last = (rows[-1][0], rows[-1][1])
 
-    def _blank_streamed(self, words: ForgottenWords) -> set[str]:
+    def _blank_streamed(self, words: ForgottenWords, turn_ids: Iterable[str]) -> set[str]:
         """A text that was cut off is stored in pieces, and the words may lie across two."""
         touched: set[str] = set()
         rows = self._database.execute(
-            """SELECT kind, delegation_id, turn_id, seq, kind, data FROM events WHERE kind IN (?, ?)
+            """SELECT kind, delegation_id, turn_id, seq, kind, data FROM events
+               WHERE turn_id IN (SELECT value FROM json_each(?)) AND kind IN (?, ?)
                ORDER BY turn_id, kind, delegation_id, seq""",
-            tuple(event.kind for event in PIECES),
+            (json.dumps(sorted(turn_ids)), *(event.kind for event in PIECES)),
         )
         for (_, _, turn_id), group in groupby(rows, key=lambda row: row[:3]):
             pieces = [_Recorded(*row[2:]) for row in group]

@@ -196,9 +196,19 @@ class FileChangeStore:
     def ids_of_session(self, session_id: str) -> list[int]:
         return [row.id for row in self.sets(session_id)]
 
-    def ids_with(self, turn_ids: Container[str], is_unwanted: Callable[[str], bool]) -> list[int]:
-        """The sets of some turns, and all sets that keep an unwanted text."""
-        unwanted = {digest for digest in self._used() if is_unwanted(self.kept.text(digest))}
+    def judge_kept(self, is_unwanted: Callable[[str], bool]) -> dict[str, bool]:
+        """Each kept content, and whether its text is unwanted; a content never changes."""
+        return {digest: is_unwanted(self.kept.text(digest)) for digest in self._used()}
+
+    def ids_with(
+        self, turn_ids: Container[str], is_unwanted: Callable[[str], bool], judged: Mapping[str, bool]
+    ) -> list[int]:
+        """The sets of some turns, and all sets that keep an unwanted text; ``judged`` are not read again."""
+        unwanted = {
+            digest
+            for digest in self._used()
+            if (judged[digest] if digest in judged else is_unwanted(self.kept.text(digest)))
+        }
         rows = self._database.execute(
             """SELECT DISTINCT set_id, path, kept FROM changed_files
                JOIN file_changes ON file_changes.id = change_id"""

@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -14,6 +15,8 @@ Wipe: TypeAlias = Literal["wiped", "in_use", "no_room", "failed"]
 
 #: With fewer free bytes than a page has, an I/O error means that the disk is full.
 _ROOM = 4096
+#: Bytes of a file that is rewritten in about half a second; a larger one is left to commands.
+_SOON_REWRITTEN = 100_000_000
 #: The low byte of SQLite's error codes, without details.
 _PRIMARY = 0xFF
 _OUTCOMES: dict[int, Wipe] = {
@@ -59,6 +62,16 @@ class Forgettings:
                 return "no_room"
             return _OUTCOMES.get(code, "failed")
         return "wiped"
+
+
+def close_wiped(database: Database) -> None:
+    """Close a database at the end of its process, and wipe it before if that is soon done."""
+    try:
+        with suppress(StorageError, OSError):
+            if database.path.stat().st_size <= _SOON_REWRITTEN and Forgettings(database).has_traces():
+                Forgettings(database).wipe()
+    finally:
+        database.close()
 
 
 def _free_bytes(directory: Path) -> int:

@@ -1,10 +1,12 @@
 """Removes words from every table except the journal."""
 
+import json
 from collections.abc import Sequence
 from itertools import count
 from typing import NamedTuple
 
 from sestet.storage.database import Database, Value
+from sestet.storage.forgetting_scan import ForgettingScan
 from sestet.storage.forgotten_words import ForgottenWords, blank, change_stored
 
 #: Columns without words of a person: keys, choices from a list, names from the runtime, names of files.
@@ -33,10 +35,10 @@ class RowRedaction:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def blank_words(self, words: ForgottenWords) -> None:
+    def blank_words(self, words: ForgottenWords, scan: ForgettingScan) -> None:
         """Inside a transaction: replace some words in every text column, or delete the row."""
         for table in self._tables():
-            for keys, texts in self._rows_like(table, words):
+            for keys, texts in self._rows_with(table, words, scan):
                 changed = [change_stored(text, words.blanked) for text in texts]
                 if table.name in _DELETED:
                     if changed != texts or words.are_in(" ".join(texts).replace("_", " ")):
@@ -66,7 +68,13 @@ class RowRedaction:
         texts = (column for column, kind, _ in columns if kind == "TEXT" and column not in keys)
         return _Table(name, keys, tuple(text for text in texts if text not in WORDLESS))
 
-    def _rows_like(self, table: _Table, words: ForgottenWords) -> list[tuple[list[Value], list[str]]]:
+    def _rows_with(
+        self, table: _Table, words: ForgottenWords, scan: ForgettingScan
+    ) -> list[tuple[list[Value], list[str]]]:
+        if table.name == "passages":
+            # The only other table that grows with every document; its rows never change.
+            scan.catch_up_passages(self._database)
+            return self._rows(table, "id IN (SELECT value FROM json_each(?))", json.dumps(scan.passages))
         return self._rows(table, " || ' ' || ".join(table.texts) + " LIKE ?", words.like)
 
     def _rows(self, table: _Table, condition: str, value: Value) -> list[tuple[list[Value], list[str]]]:

@@ -193,7 +193,7 @@ async def memory_forget(
     if row is None:
         near = "; ".join(f"m{row.id}: {row.text}" for row in candidates[:3]) or "none"
         raise ToolError(f"no fact has exactly the words {words!r}. Similar facts: {near}")
-    done = forgetting.forget(f"m{row.id}", asked_in=call.turn_id)
+    done = await forgetting.forget_soon(f"m{row.id}", asked_in=call.turn_id)
     with_it = [f"Forgotten with it: {', '.join(done.with_it)}"] if done.with_it else []
     again = [f"It had replaced {name}, which counts again" for name in done.counts_again]
     ended = [f"Ended, because it would bring the words back: {name}" for name in done.ended]
