@@ -4,7 +4,7 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
@@ -56,8 +56,7 @@ class MailRefusedError(Exception):
 
 async def send_mail(port: int, to: list[str], text: str) -> None:
     """A mail over SMTP; raises with the server's own words if it refuses."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_LONGEST_LINE)
-    try:
+    async with _connected(port) as (reader, writer):
         await reader.readline()
         for line in ("EHLO me", "MAIL FROM:<me@example.org>", *(f"RCPT TO:<{each}>" for each in to), "DATA"):
             writer.write(f"{line}\r\n".encode())
@@ -66,8 +65,6 @@ async def send_mail(port: int, to: list[str], text: str) -> None:
                 raise MailRefusedError(reply)
         writer.write(f"{text}\r\n.\r\nQUIT\r\n".encode())
         await reader.readline()
-    finally:
-        writer.close()
 
 
 class Request(NamedTuple):
@@ -119,16 +116,27 @@ class WebServer:
 
 async def fetch(port: int, method: str, url: str, body: str = "") -> tuple[int, str]:
     """One request through the proxy; the address is sent as it is."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_LONGEST_LINE)
     data = body.encode()
     # An address is one word of the request's first line.
     target = url.replace(" ", "%20") or "/"
     head = f"{method} {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(data)}\r\n\r\n"
-    writer.write(head.encode() + data)
-    answer = (await reader.read()).decode()
-    writer.close()
+    async with _connected(port) as (reader, writer):
+        writer.write(head.encode() + data)
+        answer = (await reader.read()).decode()
     head, _, text = answer.partition("\r\n\r\n")
     return int(head.split()[1]), text
+
+
+@asynccontextmanager
+async def _connected(port: int) -> AsyncGenerator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A connection that is closed at the end, also of a call that was cut off in the middle."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=_LONGEST_LINE)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 @asynccontextmanager
