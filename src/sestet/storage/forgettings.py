@@ -67,7 +67,7 @@ class Forgettings:
 def close_wiped(database: Database) -> None:
     """Close a database at the end of its process, and wipe it before if that is soon done."""
     try:
-        with suppress(StorageError, OSError):
+        with suppress(OSError):
             if database.path.stat().st_size <= _SOON_REWRITTEN and Forgettings(database).has_traces():
                 Forgettings(database).wipe()
     finally:
