@@ -73,6 +73,8 @@ class Database:
         self.path = path = _resolved(path)
         self._power = power
         self._waits_long = False
+        #: Whether this process has forgotten something, or found that the file still holds traces.
+        self.may_have_traces = False
         self._patience = _BUSY_SECONDS if patience is None else min(patience, _BUSY_SECONDS)
         with storage_errors(path):
             make_private(path)

@@ -35,6 +35,7 @@ class Forgettings:
     def add(self) -> None:
         """Inside the transaction that removes the words: their traces are to be wiped from the file."""
         self._database.execute("INSERT INTO forgettings (at) VALUES (?)", (time.time(),))
+        self._database.may_have_traces = True
 
     def outdate(self) -> None:
         """Let texts that were read before count as forgotten, though there is nothing to wipe."""
@@ -47,7 +48,9 @@ class Forgettings:
 
     def has_traces(self) -> bool:
         """Whether the file may still hold words that were forgotten."""
-        return bool(self._database.execute("SELECT 1 FROM forgettings WHERE NOT wiped LIMIT 1"))
+        found = bool(self._database.execute("SELECT 1 FROM forgettings WHERE NOT wiped LIMIT 1"))
+        self._database.may_have_traces = found
+        return found
 
     def wipe(self) -> Wipe:
         """Wipe the traces now. After a failure, the next process that opens the file tries again."""
@@ -67,8 +70,9 @@ class Forgettings:
 def close_wiped(database: Database) -> None:
     """Close a database at the end of its process, and wipe it before if that is soon done."""
     try:
-        with suppress(OSError):
-            if database.path.stat().st_size <= _SOON_REWRITTEN and Forgettings(database).has_traces():
+        with suppress(StorageError, OSError):
+            is_small = database.path.stat().st_size <= _SOON_REWRITTEN
+            if database.may_have_traces and is_small and Forgettings(database).has_traces():
                 Forgettings(database).wipe()
     finally:
         database.close()
