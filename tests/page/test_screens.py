@@ -10,6 +10,7 @@ from playwright.async_api import expect
 import sestet
 from sestet.core.message import ToolCall
 from sestet.server.built_page import DIRECTORY
+from tests.models.local_servers import Ollama, Served, running
 from tests.page.conftest import OpenPerson, Watched
 from tests.page.site import Person, Site
 from tests.page.stage import ask
@@ -42,6 +43,13 @@ WHOLE = 1_000_000
 async def zip_it() -> str:
     """Belongs to nobody."""
     return ""
+
+
+@pytest.fixture(autouse=True)
+def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The person's own settings are neither read nor written."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("SESTET_HOME", str(tmp_path))
 
 
 async def story(site: Site) -> str:
@@ -80,6 +88,20 @@ async def test_ready_is_said_only_after_a_real_turn_and_a_failure_names_the_way_
     await expect(person.page.get_by_text("Ready", exact=True)).to_have_count(0)
     settings = await site.get("/api/settings")
     assert settings["file"] is None
+
+
+@pytest.mark.point(2)
+async def test_a_server_whose_model_calls_a_tool_is_ready_and_written(person: Person, tmp_path: Path) -> None:
+    with running(Ollama([Served("tiny")])) as server:
+        await person.enter("settings/model")
+        await person.page.get_by_label("A server's address").check()
+        await person.page.get_by_role("textbox", name="A server's address").fill(server.root)
+        await person.button("Try it").click()
+
+        await expect(person.page.locator(".settings-ready")).to_contain_text("Ready", timeout=60_000)
+        used = server.paths.count("/v1/chat/completions")
+    assert used > 1
+    assert "tiny" in (tmp_path / "config" / "sestet" / "sestet.yaml").read_text(encoding="utf-8")
 
 
 @pytest.mark.point(33)
