@@ -65,7 +65,8 @@ async def memory_remember(
     # The person's own words are stored even if the same words of somebody else are.
     known = next((row for row in same if row.label.untrusted <= origin.label.untrusted), None)
     if known is not None and known.turn_id != call.turn_id:
-        return Labelled(f"Already remembered: {known.text} ({day(known.created_at)})", CLEAN)
+        told = f"Already remembered: {known.text} ({day(known.created_at)})"
+        return Labelled(told, CLEAN, no_effect=True)
     if known is None:
         rows = ((row.id, row.text, row.label) for row in candidates.values())
         replaced = [*find_replaced(fact, origin.label, rows), *(row.id for row in same)]
