@@ -219,7 +219,7 @@ async def test_a_memory_leads_to_its_turn_and_forgetting_lists_its_consequences(
     )
     await site.ask("told", "remember that Ines is my architect")
     await person.enter("memory")
-    await expect(person.page.get_by_text("Ines is my architect")).to_be_visible()
+    await expect(person.page.get_by_role("main").get_by_text("Ines is my architect")).to_be_visible()
     await person.go("memory/m1")
     await person.button("Forget").click()
     dialog = person.page.get_by_role("dialog")
