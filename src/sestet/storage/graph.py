@@ -332,8 +332,8 @@ class GraphStore:
             f"""SELECT coalesce(
                    (SELECT subject FROM triples WHERE subject_id = nodes.id LIMIT 1),
                    (SELECT object FROM triples WHERE object_id = nodes.id LIMIT 1)), {_FACTS_OF_NODE} AS facts
-               FROM nodes WHERE instr(key, ?1) ORDER BY iif(?1 = '', -facts, length(key)), id LIMIT ?2""",  # noqa: S608
-            (node_key(words), limit),
+               FROM nodes WHERE instr(key, ?) ORDER BY iif(? = '', -facts, length(key)), id LIMIT ?""",  # noqa: S608
+            (node_key(words), node_key(words), limit),
         )
         return [NodeRow(*row) for row in rows]
 

@@ -22,11 +22,18 @@ _QUERY_LENGTH = 2_000
         "what do our documents say about {query}",
         "look up {query} in our documents",
         "search in our documents for {query}",
+        "what do my documents say about {query}",
+        "what does my document say about {query}",
+        "what do the documents say about {query}",
+        "look up {query} in my documents",
+        "search my documents for {query}",
+        "search in my documents for {query}",
         "find passages about {query}",
         "retrieve what we have on {query}",
         "what have we written about {query}",
         "which passages deal with {query}",
         "according to our documents, {query}",
+        "according to my documents, {query}",
     ),
 )
 async def rag_retrieve(
