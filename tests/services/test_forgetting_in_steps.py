@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -210,7 +211,7 @@ def test_a_full_text_index_is_merged_in_several_transactions(
 
     assert Forgetting(database).wipe() == "wiped"
     assert sum("'merge'" in statement and "remembered" in statement for statement in statements) > 3
-    with sqlite3.connect(database.path) as plain:
+    with closing(sqlite3.connect(database.path)) as plain:
         assert plain.execute("SELECT count(*) FROM remembered_index('word299x7')").fetchone() == (0,)
 
 

@@ -1,7 +1,7 @@
 """The storage of turns behind its protocols."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -19,8 +19,10 @@ STARTED = TurnStarted(Stamp("s1", "t1", 1, "user", "", 1.0), "hi")
 
 
 @pytest.fixture
-def journal(tmp_path: Path) -> Journal:
-    return Journal(Database(tmp_path / "sestet.db"))
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    database = Database(tmp_path / "sestet.db")
+    yield Journal(database)
+    database.close()
 
 
 def _goes_on_at_once(step: Coroutine[Any, Any, Result]) -> Result:
