@@ -18,6 +18,7 @@ from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.sandbox import draw_sandbox, measure_sandbox
 from bench.server.__main__ import measure_server
 from bench.server.figures import draw_server, key_figures
+from bench.tokens import draw_tokens, measure_tokens
 from bench.venvs import ROOT, InstallError, is_current, make_venv, read_version
 
 OUTPUT = ROOT / "build" / "bench.json"
@@ -51,12 +52,14 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
-    retrieval, graph, sandbox, server = {}, {}, {}, {}
+    retrieval, graph, sandbox, server, tokens = {}, {}, {}, {}, None
     if not options.only:
         retrieval, graph, sandbox = measure_retrieval(), _measure_graph(), measure_sandbox()
         report["retrieval"] = retrieval
         report |= graph | _measure_ingest()
         report |= {"sandbox": sandbox, "sandbox_ms": sandbox.get("sandbox_ms")}
+        tokens = measure_tokens()
+        report["tokens"] = tokens.to_json()
         server = measure_server()
         report |= {"server": server, **key_figures(server)}
     options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -70,6 +73,8 @@ def main() -> int:
         print(f"\n{draw_retrieval(retrieval)}\n\n{draw_graph_table(graph)}")
     if sandbox:
         print(f"\n{draw_sandbox(sandbox)}")
+    if tokens:
+        print(f"\n{draw_tokens(tokens)}")
     if server:
         print(f"\n{draw_server(server)}")
     return 1 if any(record.problems for record in records if record.entry.kind != "peer") else 0

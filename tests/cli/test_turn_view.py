@@ -128,9 +128,24 @@ async def test_the_words_of_a_specialist_that_does_not_reply_stay_above_the_answ
     ]
 
 
+async def test_answers_that_are_joined_are_on_the_screen_once(console: Console) -> None:
+    parts = (transfer("operator", "read the notes", reply=True), transfer("planner", "plan it", reply=True))
+    screen = await show_turn(console, [parts, "They say tea.", "First the tea."], "read the notes, plan it")
+    assert screen == [
+        "  → operator: read the notes",
+        "  → planner: plan it",
+        "",
+        "They say tea.",
+        "",
+        "First the tea.",
+        "",
+        "  orchestrator ·",
+    ]
+
+
 async def test_each_of_several_specialists_is_shown_when_it_has_answered(console: Console) -> None:
     script: list[ScriptItem] = [
-        [transfer("operator", "read", reply=True), transfer("planner", "plan", reply=True)],
+        [transfer("operator", "read"), transfer("planner", "plan")],
         "Tea is written.",
         "First boil water.",
         "Boil water for tea.",

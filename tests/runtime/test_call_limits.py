@@ -62,7 +62,7 @@ async def test_an_agent_that_has_no_calls_left_can_still_answer(talk: Conversati
     events = await talk(model, limits=Limits(tool_calls=2)).say("go")
 
     assert ran(events) == 2
-    assert [tool.name for tool in model.requests[-1].tools] == ["reject_task"]
+    assert [tool.name for tool in model.requests[-1].tools] == ["show_results", "reject_task"]
     assert transcript(events)[-1] == ("operator", "answers Two files.")
 
 

@@ -10,6 +10,7 @@ import pytest
 from openai import AsyncOpenAI, OpenAI
 
 import sestet
+from sestet.core.agent import TRANSFER
 from sestet.core.errors import ModelError
 from sestet.server import followed_turn
 from sestet.server.limits import RequestLimits
@@ -408,3 +409,24 @@ async def follow(served: Served, session: str, may_end: asyncio.Event) -> bool:
             if line == "event: turn_finished":
                 return True
     return False
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_joined_answers_of_several_specialists_are_told_once(tmp_path: Path, stream: bool) -> None:
+    parts = [
+        sestet.ToolCall(TRANSFER, {"agent_name": name, "request": "go", "reply": True})
+        for name in ("operator", "planner")
+    ]
+    async with serving(tmp_path, parts, "Two files.", "First this.") as served, client_of(served) as client:
+        told = await ask(client, stream)
+
+    assert told == "Two files.\n\nFirst this."
+
+
+async def ask(client: AsyncOpenAI, stream: bool) -> str:
+    messages = [user("list the files and make a plan")]
+    if not stream:
+        answer = await client.chat.completions.create(model="sestet", messages=messages)
+        return answer.choices[0].message.content or ""
+    chunks = await client.chat.completions.create(model="sestet", messages=messages, stream=True)
+    return "".join([chunk.choices[0].delta.content or "" async for chunk in chunks if chunk.choices])

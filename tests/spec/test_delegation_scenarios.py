@@ -80,7 +80,7 @@ async def test_the_orchestrator_is_offered_delegation_and_the_specialist_its_own
 
     root, specialist, *_ = model.requests
     assert names(root.tools) == ("transfer_to_agent",)
-    assert set(names(specialist.tools)) - {"reject_task"} == owned
+    assert set(names(specialist.tools)) - {"reject_task", "show_results"} == owned
     assert "fs_list" in owned
 
 

@@ -14,9 +14,10 @@ UNMATCHED = "unmatched"
 #: The owner of a request that the orchestrator answers itself.
 DIRECT = "direct"
 
-#: The two calls that every tree offers and no agent owns.
+#: The calls that every tree offers and no agent owns.
 TRANSFER = "transfer_to_agent"
 REJECT_TASK = "reject_task"
+SHOW_RESULTS = "show_results"
 
 
 #: What every vendor accepts as the name of a function or an agent.

@@ -17,6 +17,7 @@ from sestet.core.agent import (
     DIRECT,
     NAME_RULE,
     REJECT_TASK,
+    SHOW_RESULTS,
     TRANSFER,
     AgentSpec,
     is_valid_name,
@@ -32,7 +33,9 @@ from sestet.plugins.load import FileTool, Sources, each_once, load_modules, load
 PLAQUE = "AGENT.md"
 _MOST_BYTES = 1_000_000
 #: Names that stand for something else in settings, events and routes, or for a call that every tree offers.
-_OTHER_MEANINGS = frozenset(map(normalise_name, (ASSISTANT, DIRECT, "user", TRANSFER, REJECT_TASK)))
+_OTHER_MEANINGS = frozenset(
+    map(normalise_name, (ASSISTANT, DIRECT, "user", TRANSFER, REJECT_TASK, SHOW_RESULTS))
+)
 
 
 class Found(NamedTuple):
@@ -288,7 +291,7 @@ def tool_problem(name: str, spec: AgentSpec | None, names: set[str]) -> str:
     """Why a tool cannot have this name beside the others; ``spec``: the agent in whose folder it lies."""
     if not is_valid_name(name):
         return f"its name {NAME_RULE}"
-    if name in (TRANSFER, REJECT_TASK):
+    if name in (TRANSFER, REJECT_TASK, SHOW_RESULTS):
         return "this name is reserved"
     if name in names:
         return "there is a tool of this name already"

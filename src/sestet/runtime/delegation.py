@@ -12,6 +12,7 @@ from sestet.core.schema import find_problems, object_schema
 from sestet.core.tool import Tool
 from sestet.core.words import ended
 from sestet.runtime.approval import Gatekeeper, refusal
+from sestet.runtime.direct_answer import SHOW_TOOL
 from sestet.runtime.doubt import settle_intent
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
@@ -91,10 +92,15 @@ def transfer_tool(agents: Sequence[Agent]) -> Tool:
 
 
 def offered_tools(agent: Agent, root: Agent, transfer: Tool) -> tuple[Tool, ...]:
-    """What an agent can call: the orchestrator only delegates, a specialist may also reject a request."""
+    """What an agent can call: the orchestrator only delegates.
+
+    A specialist may also reject a request and, if it has tools, show their results.
+    """
     if agent.tools is None:
         return (transfer,)
-    return agent.tools if agent is root else (*agent.tools, REJECT_TOOL)
+    if agent is root:
+        return agent.tools
+    return (*agent.tools, SHOW_TOOL, REJECT_TOOL) if agent.tools else (REJECT_TOOL,)
 
 
 def read_transfer(run: AgentRun, tool: Tool, call: ToolCall) -> Transfer | Refusal:

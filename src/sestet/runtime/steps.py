@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Literal
 
-from sestet.core.agent import REJECT_TASK, TRANSFER, Agent
+from sestet.core.agent import REJECT_TASK, SHOW_RESULTS, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted, ToolFinished
 from sestet.core.label import card_label, error_label
@@ -28,6 +28,7 @@ from sestet.runtime.delegation import (
     transfer_tool,
     without_answer,
 )
+from sestet.runtime.direct_answer import join_answers, shown_results
 from sestet.runtime.doubt import give_up
 from sestet.runtime.model_call import ask_model
 from sestet.runtime.prompts import say, without_instructions
@@ -129,7 +130,7 @@ class Steps:
 
     async def _call_tools(self, run: AgentRun, calls: tuple[ToolCall, ...]) -> Outcome | None:
         """Answer every tool call of one reply; an outcome ends the agent's work."""
-        only_mistakes = True
+        only_mistakes, shows = True, list[ToolCall]()
         run.overdrawn += not run.turn.calls_left
         for call in calls:
             if call.name == REJECT_TASK and run.agent is not self.root:
@@ -139,12 +140,22 @@ class Steps:
             if run.repeats[key] >= _REPEATS:
                 cause = f"{run.agent.name} called '{call.name}' {_REPEATS} times with the same arguments"
                 return Outcome("loop", run.agent.name, cause=cause)
+            if call.name == SHOW_RESULTS and run.agent is not self.root:
+                shows.append(call)
+                continue
             run.turn.answered_calls += 1
             message, mistake = await self._tools.answer(run, call)
             if message is None:
                 return Outcome("paused", run.agent.name)
             run.messages.append(message)
             only_mistakes = only_mistakes and mistake
+        if shows:
+            # Without calls beside it, it shows the results before this reply.
+            context = run.messages[:-1] if len(shows) == len(calls) else run.messages
+            if text := shown_results(context):
+                return Outcome("ok", run.agent.name, text)
+            told = say("nothing_to_show")
+            run.messages += [ToolMessage(call.id, call.name, told, failed=True) for call in shows]
         if run.overdrawn >= _MISTAKES:
             cause = f"the limit of {run.turn.limits.tool_calls} tool calls in one turn was reached"
             return Outcome("over_budget", run.agent.name, cause=cause)
@@ -182,9 +193,9 @@ class Steps:
         if any(outcome.kind == "paused" for outcome in outcomes):
             return Outcome("paused", run.agent.name)
         run.results += outcomes
-        is_answer = len(calls) == 1 and transfers[0].reply and outcomes[0].kind == "ok"
-        if is_answer and not has_unread_words(run):
-            return outcomes[0]
+        is_answer = len(transfers) == len(calls) and all(transfer.reply for transfer in transfers)
+        if is_answer and all(outcome.kind == "ok" for outcome in outcomes) and not has_unread_words(run):
+            return join_answers(run.agent.name, outcomes)
         for transfer, outcome in zip(transfers, outcomes, strict=True):
             text = result_for_orchestrator(outcome, transfer.agent.name)
             run.messages.append(

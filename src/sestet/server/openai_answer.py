@@ -3,7 +3,6 @@
 from typing import Any
 
 from sestet.core.event import (
-    DelegationFinished,
     DelegationStarted,
     Event,
     ModelCalled,
@@ -34,7 +33,8 @@ class Answer:
         self._journal = journal
         #: Delegations whose text becomes the answer of the turn.
         self._replies: set[str] = set()
-        self._at_work: set[str] = set()
+        #: Delegations since the last reply of the orchestrator's model.
+        self._delegated: set[str] = set()
         #: The reply that is being told, and whether it is whole.
         self._reply = ""
         self._is_whole = False
@@ -48,16 +48,16 @@ class Answer:
     def _piece(self, event: Event) -> str:
         match event:
             case DelegationStarted():
-                self._at_work.add(event.delegation_id)
+                self._delegated.add(event.delegation_id)
                 if event.reply:
                     self._replies.add(event.delegation_id)
-            case DelegationFinished():
-                self._at_work.discard(event.delegation_id)
             case TextStreamed() if self._is_of_answer(event):
                 return self._told(event.text)
             case ModelCalled():
                 self.usage += event.usage
                 self._is_whole = True
+                if not event.delegation_id:
+                    self._delegated.clear()
             case TurnFinished():
                 self.end = event
                 return self._rest(event.text)
@@ -76,7 +76,7 @@ class Answer:
 
     def _is_of_answer(self, event: TextStreamed) -> bool:
         # Two texts at once cannot be read.
-        return not event.delegation_id or (event.delegation_id in self._replies and len(self._at_work) == 1)
+        return not event.delegation_id or (event.delegation_id in self._replies and len(self._delegated) == 1)
 
     def _told(self, text: str) -> str:
         if self._is_whole:

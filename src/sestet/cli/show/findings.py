@@ -16,29 +16,27 @@ _INDENT = 4
 
 
 class LiveFindings:
-    """The findings of a running turn. One that may become the answer is held back for one event."""
+    """The findings of a running turn. Those that may become the answer are held back until that is clear."""
 
     def __init__(self) -> None:
         #: Delegations whose text goes to the orchestrator, and not to the person.
         self._reported: set[str] = set()
-        self._held: DelegationFinished | None = None
+        self._held: list[DelegationFinished] = []
 
     def before(self, event: Event) -> Iterator[DelegationFinished]:
         """The findings to show before what follows from this event."""
-        held, self._held = self._held, None
-        if held is not None and not _is_answer(held, event):
-            yield held
         if isinstance(event, DelegationStarted) and not event.reply:
             self._reported.add(event.delegation_id)
-        elif is_finding(event):
+        if is_finding(event):
             if event.delegation_id in self._reported:
                 yield event
             else:
-                self._held = event
-
-
-def _is_answer(found: DelegationFinished, event: Event) -> bool:
-    return isinstance(event, TurnFinished) and (event.author, event.text) == (found.agent, found.text)
+                self._held.append(event)
+        elif not event.delegation_id:
+            # The orchestrator goes on with the findings, unless the turn ends: then they are the answer.
+            held, self._held = self._held, []
+            if not isinstance(event, TurnFinished):
+                yield from held
 
 
 def print_finding(console: Console, found: DelegationFinished, *, whole: bool = True) -> None:

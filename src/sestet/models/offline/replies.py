@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import takewhile
 
-from sestet.core.agent import ASSISTANT, REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.agent import ASSISTANT, REJECT_TASK, SHOW_RESULTS, TRANSFER, AgentSpec
 from sestet.core.message import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import ModelReply, ModelRequest
 from sestet.core.schema import JsonValue
@@ -71,7 +71,7 @@ class Replies:
             )
         if request.agent == ASSISTANT and (answer := understanding.direct_answer(text)):
             return ModelReply(answer)
-        tools = [tool for tool in request.tools if tool.name != REJECT_TASK]
+        tools = [tool for tool in request.tools if tool.name not in (REJECT_TASK, SHOW_RESULTS)]
         if not tools and not since:
             plans = self._abilities.plans(request.agent)
             return ModelReply(sketch_plan(text) if plans else conversation.only_thinking())

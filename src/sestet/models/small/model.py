@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import aclosing
 from typing import cast
 
-from sestet.core.agent import DIRECT, REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.agent import DIRECT, REJECT_TASK, SHOW_RESULTS, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import AssistantMessage, MemoryMessage, Message, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDelta, Usage
@@ -52,6 +52,8 @@ class SmallModel:
         return self._model.name
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
+        # A small model makes one call in a reply.
+        request = request._replace(tools=tuple(tool for tool in request.tools if tool.name != SHOW_RESULTS))
         if all(tool.name == REJECT_TASK for tool in request.tools):
             # With no other tool, a small model would decline every request. Without tools, it answers freely.
             request = request._replace(tools=())
