@@ -54,6 +54,40 @@ async def test_a_part_of_the_message_that_drops_a_not_is_untrusted_and_replaces_
         assert await run(memory_remember, memories, fact=fact, call=said) == told
 
 
+@pytest.mark.parametrize("tool", ["remember", "update"])
+async def test_a_correction_in_the_persons_words_replaces_the_fact_after_untrusted_reading(
+    database: Database, tool: str
+) -> None:
+    memories = MemoryStore(database)
+    await run(memory_remember, memories, fact="my cat is a red Siamese")
+    said = replace(POISONED, words="actually, my cat is a blue Siamese, not red")
+    new, by_id = "my cat is a blue Siamese", {"memory": "m1"} if tool == "update" else {}
+    change = memory_update if by_id else memory_remember
+
+    for _ in range(2):  # the second call is the same one after a crash
+        told = await run(change, memories, fact=new, call=said, **by_id)
+        assert "It replaces: my cat is a red Siamese" in told
+
+    assert [(row.text, row.label.untrusted, row.superseded_by) for row in memories.latest(9)] == [
+        (new, False, None)
+    ]
+
+
+async def test_a_corrected_value_replaces_a_fact_only_if_no_other_fact_has_the_wrong_one(
+    database: Database,
+) -> None:
+    memories = MemoryStore(database)
+    await run(memory_remember, memories, fact="my meeting is at 3pm")
+    await run(memory_remember, memories, fact="the bank closes at 3pm")
+    said = replace(POISONED, words="it's at 4pm, not 3pm")
+
+    await run(memory_update, memories, memory="m2", fact="the bank closes at 4pm", call=said)
+
+    counting = [(row.text, row.label.untrusted) for row in memories.latest(9) if row.superseded_by is None]
+    assert ("the bank closes at 4pm", True) in counting
+    assert ("the bank closes at 3pm", False) in counting
+
+
 async def test_an_update_that_a_page_asked_for_stands_beside_the_fact(database: Database) -> None:
     memories, recall = MemoryStore(database), Recall(database)
     await run(memory_remember, memories, fact="My IBAN is DE1")

@@ -360,3 +360,34 @@ async def test_dates_sums_units_and_small_talk_are_answered_directly(text: str, 
 )
 async def test_a_long_message_is_answered_like_any_other(tmp_path: Path, text: str) -> None:
     assert await last_answer(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("told", "corrected", "asked", "expected"),
+    [
+        ("my cat is called Tom", "actually, my cat is called Kim, not Tom", "what is my cat called?", "Kim"),
+        ("my meeting is at 3pm", "it's at 4pm, not 3pm", "when is my meeting?", "is at 4pm"),
+    ],
+)
+async def test_a_correction_after_a_file_was_read_replaces_the_fact_without_a_question(
+    tmp_path: Path, told: str, corrected: str, asked: str, expected: str
+) -> None:
+    calls: list[str] = []
+    async with sestet.open({}, home=tmp_path / "home") as app:
+        for text in (told, "read notes.md", corrected):
+            await say(app, text, calls)
+        answer = await say(app, asked)
+
+    assert "memory_forget" not in calls
+    assert expected in answer
+    assert told not in answer
+    assert "own words" not in answer
+
+
+async def test_a_value_corrects_the_fact_that_a_correction_named(tmp_path: Path) -> None:
+    said = ("I live in Oslo", "actually I live in Bergen, not Oslo", "no, in Trondheim", "where do I live?")
+
+    answer = await last_answer(tmp_path / "home", *said)
+
+    assert "Trondheim" in answer
+    assert "Bergen" not in answer

@@ -1,16 +1,17 @@
 """Tools to remember, recall, update and forget facts about the person."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 from sestet.agents._shared.text import given, not_yours, number_of, origin_of, refuse_secret
 from sestet.core.errors import ToolError
-from sestet.core.label import CLEAN, Label, Labelled, stored_label
+from sestet.core.label import CLEAN, Label, Labelled, Origin, stored_label
 from sestet.core.message import Found
 from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
+from sestet.services.memory.corrections import holds, states_correction, wrong_value
 from sestet.services.memory.fact_replacement import contradicts, find_replaced
 from sestet.services.memory.recall import Recall
 from sestet.storage.memories import MemoryRow, MemoryStore
@@ -58,9 +59,11 @@ async def memory_remember(
     """
     fact = given(fact, "fact", _FACT_LENGTH)
     refuse_secret(fact)
-    origin = origin_of(call, fact)
     found = (*memories.latest(_COMPARED), *memories.find(fact, _SIMILAR))
     candidates = {row.id: row for row in found}
+    counting = [row for row in candidates.values() if row.superseded_by is None]
+    corrected = [row.id for row in counting if _corrects(call, fact, row, counting)]
+    origin = _own(call) if corrected else origin_of(call, fact)
     same = [row for row in candidates.values() if _comparable(row.text) == _comparable(fact)]
     # The person's own words are stored even if the same words of somebody else are.
     known = next((row for row in same if row.label.untrusted <= origin.label.untrusted), None)
@@ -69,8 +72,8 @@ async def memory_remember(
         return Labelled(told, CLEAN, no_effect=True)
     if known is None:
         rows = ((row.id, row.text, row.label) for row in candidates.values())
-        replaced = [*find_replaced(fact, origin.label, rows), *(row.id for row in same)]
-        known = memories.add(fact, origin, call.agent, replaced)
+        replaced = [*find_replaced(fact, origin.label, rows), *(row.id for row in same), *corrected]
+        known = memories.add(fact, origin, call.agent, list(dict.fromkeys(replaced)))
     kept = [row for row in candidates.values() if _is_kept(row, known) and contradicts(fact, row.text)]
     return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id), kept)
 
@@ -145,8 +148,9 @@ async def memory_update(
     fact = given(fact, "fact", _FACT_LENGTH)
     refuse_secret(fact)
     old = _require(memories, memory)
-    origin = origin_of(call, fact)
-    if not _may_replace(call, fact, origin.label, old):
+    is_own = _corrects(call, fact, old, memories.latest(_COMPARED))
+    origin = _own(call) if is_own else origin_of(call, fact)
+    if not is_own and not _may_replace(call, fact, origin.label, old):
         told = (row for row in memories.latest(_COMPARED) if row.turn_id == call.turn_id and row.text == fact)
         beside = next(told, None) or memories.add(fact, origin, call.agent)
         return _told(call, _updated(beside), (), [old])
@@ -233,6 +237,22 @@ def _may_replace(call: CallInfo, fact: str, label: Label, old: MemoryRow) -> boo
         return True
     names_it = re.search(rf"(?<!\S)(?:memory m?|m){old.id}(?![\w/])", call.words, re.IGNORECASE)
     return not label.untrusted and (contradicts(fact, old.text) or names_it is not None)
+
+
+def _corrects(call: CallInfo, fact: str, old: MemoryRow, known: Iterable[MemoryRow]) -> bool:
+    """Whether the person's message alone says that the fact takes the place of an older one of theirs."""
+    if old.label.untrusted:
+        return False
+    if states_correction(fact, old.text, call.words):
+        return True
+    # "It's at 4pm, not 3pm" names its subject only if one fact has the wrong words.
+    wrong = wrong_value(fact, old.text, call.words)
+    others = (row for row in known if row.superseded_by is None and row.id != old.id)
+    return bool(wrong) and not any(holds(row.text, wrong) for row in others)
+
+
+def _own(call: CallInfo) -> Origin:
+    return call.origin._replace(label=Label(private=call.label.private))
 
 
 def _updated(row: MemoryRow) -> str:

@@ -9,6 +9,7 @@ from sestet.models.offline.answering import answers_to, read_question, shares_su
 from sestet.models.offline.parameters import NUMBER_WORDS
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.statements import tells_or_asks
+from sestet.models.offline.words import is_question
 
 _SAID = patterns_of("corrections")
 
@@ -101,7 +102,7 @@ def corrected_fact(
         old = re.compile(rf"(?<!\w){re.escape(correction.old)}(?!\w)", re.IGNORECASE)
         holding = [fact for fact in facts if old.search(fact.text)]
         if not correction.is_sentence and holding:
-            return holding[0], old.sub(correction.new, holding[0].text)
+            return holding[0], _once(old.sub(lambda _: correction.new, holding[0].text))
         related = [fact for fact in holding if shares_subject(correction.new, fact.text)]
         if related:
             return related[0], correction.new
@@ -152,7 +153,17 @@ def _by_pronoun(sentence: str, facts: Sequence[Found], about: str) -> tuple[Foun
     return fact, f"{subject['subject'].strip()} {verb.strip()} {found['rest'].strip()}"
 
 
-def names_subject(text: str) -> bool:
+def subject_told(asked: Sequence[str]) -> str:
+    """The message that a correction without a subject is about: the last question, or the last fact told."""
+    about = asked[-1] if asked else ""
+    if not is_question(about):
+        about = next((text for text in reversed(asked) if _names_subject(text)), about)
+    told = read_correction(about)
+    # "I live in Bergen, not Oslo", "no, in Trondheim": the second one is about Bergen.
+    return told.new if told and told.is_sentence else about
+
+
+def _names_subject(text: str) -> bool:
     """Whether a message tells a fact, or asks for one, and names its subject not only by a pronoun."""
     correction = read_correction(text)
     return tells_or_asks(text) and not (correction and correction.has_pronoun)
@@ -170,6 +181,11 @@ def _with_new_value(fact: str, value: str) -> str:
         "",
         changed,
     )
+
+
+def _once(fact: str) -> str:
+    """ "It's at 4pm, not 3pm" brings a preposition that the fact has already: "is at at 4pm"."""
+    return re.sub(r"\b(in|on|at|to|for|by|from|with|the|an?) \1\b", r"\1", fact, flags=re.IGNORECASE)
 
 
 def _with_value(fact: str, value: str) -> str:

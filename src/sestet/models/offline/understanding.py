@@ -17,7 +17,7 @@ from sestet.models.offline.conversation import (
     Conversation,
     nothing_on_record,
 )
-from sestet.models.offline.corrections import answered_question, names_subject, read_correction
+from sestet.models.offline.corrections import answered_question, read_correction, subject_told
 from sestet.models.offline.direct import answer_limits, answer_talk
 from sestet.models.offline.earlier import Earlier
 from sestet.models.offline.file_answers import ANSWER
@@ -215,10 +215,7 @@ class Understanding:
         correction = read_correction(text)
         if correction is None:
             return None
-        about = self._past[-1].asked if self._past else ""
-        if not is_question(about):
-            said = (exchange.asked for exchange in reversed(self._past))
-            about = next((asked for asked in said if names_subject(asked)), about)
+        about = subject_told([with_known_verbs(exchange.asked) for exchange in self._past])
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
             about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
