@@ -83,6 +83,23 @@ def assert_figures(found: dict[str, list[str]], given: RecallSet) -> None:
 
 
 @pytest.mark.parametrize(
+    "message",
+    [
+        "run cat /etc/hostname",
+        "please run `echo tom cat`",
+        "execute the command grep -c cat pets.txt",
+        "run cat memory",
+    ],
+)
+def test_a_command_recalls_nothing_by_its_words(database: Database, message: str) -> None:
+    MemoryStore(database).add("my cat is called Tom", ORIGIN)
+    recall = Recall(database, _TOKENS)
+
+    assert recall.section(message) is None
+    assert recall.section("run to the vet with my cat") is not None
+
+
+@pytest.mark.parametrize(
     ("message", "memory"),
     [
         ("what's the weather tomorrow?", "The person said: my exam is tomorrow."),

@@ -118,12 +118,26 @@ _NEAR_THE_BEST = 0.5
 _FORM_WORK = r"\b(?:fill(?:ed|ing)?|enter|form|type)\b"
 _LENT = r"\bmy [\w-]+(?: (?:address|number|name|code|of birth))?"
 
+#: "run cat /etc/hostname": the words of a command name programs and files, and no subject.
+_PROGRAMS = (
+    "awk|bash|cargo|cat|chmod|cp|curl|cut|date|df|diff|docker|du|echo|env|file|find|free|gcc|git|go|grep|gzip|head"
+    "|hostname|id|java|kill|less|ls|make|mkdir|mv|node|nproc|npm|perl|ping|pip3?|ps|pwd|pytest|python3?|rm|rmdir"
+    "|sed|sh|sleep|sort|ssh|stat|tail|tar|tee|top|touch|tr|tree|uname|uniq|unzip|uptime|wc|wget|which|whoami|xargs"
+    "|zip"
+)
+_COMMAND = (
+    r"^\W*(?:(?:please|can you|could you) )*(?:run|execute)(?: the)?(?: command| shell command)?:? "
+    rf"(?:`.*`|(?:sudo )?(?:{_PROGRAMS})\b.*|\S*[/.|<>$;&]\S*.*|\S+ -{{1,2}}\w.*)$"
+)
+
 
 class Asked:
     """The subject of a message, or of a query, which always asks."""
 
     def __init__(self, message: str, *, is_query: bool = False) -> None:
         self._text = text = _tidy(message)
+        self._is_command = not is_query and re.match(_COMMAND, text) is not None
+        text = "" if self._is_command else text
         self._is_question = is_query or bool(re.search(_QUESTION, text))
         self._required = frozenset(map(stem, re.findall(_WHOSE, text)))
         self._topics = _topics_asked(text) if self._is_question else _NONE
@@ -135,7 +149,7 @@ class Asked:
     @property
     def is_for_all(self) -> bool:
         """Whether the message asks for all memories, and names no subject."""
-        named = self._words or self._topics or self._deeds
+        named = self._words or self._topics or self._deeds or self._is_command
         return not named and (not self._text or bool(re.search(_ASKS_FOR_ALL, self._text)))
 
     @cached_property
