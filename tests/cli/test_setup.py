@@ -162,10 +162,20 @@ def test_a_model_that_lets_a_specialist_list_the_files_is_ready_and_written(
     assert not home.data.exists()
 
 
-def test_the_built_in_model_is_tried_like_any_other(home: Home, call: Call) -> None:
-    code, said = set_up(call, "--yes")
+@pytest.mark.parametrize("option", [["--yes"], ["--choose", "offline"]])
+def test_the_built_in_model_is_tried_like_any_other_and_written_only_in_the_place_of_another(
+    home: Home, call: Call, option: list[str]
+) -> None:
+    code, said = set_up(call, *option)
     assert (code, said["tools"], said["dollars"]) == (0, ["fs_list"], 0)
-    assert usual_file(home).read_text(encoding="utf-8") == "agent:\n  provider: offline\n"
+    assert not usual_file(home).exists()
+    assert not said["written"]
+    assert "nothing was written" in call("setup", *option).out
+
+    usual_file(home).parent.mkdir(parents=True, exist_ok=True)
+    usual_file(home).write_text("agent: {provider: ollama, model: tiny}\nproviders: {ollama: {}}\n")
+    assert set_up(call, "--choose", "offline")[1]["written"]
+    assert load_settings(usual_file(home)).settings.agent.provider == "offline"
 
 
 def test_people_are_told_what_happened(call: Call) -> None:

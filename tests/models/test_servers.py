@@ -18,7 +18,17 @@ from sestet.models.servers import (
     usual_kind,
     usual_places,
 )
-from tests.models.local_servers import KINDS, LlamaCpp, LmStudio, LocalServer, Ollama, Served, Vllm, running
+from tests.models.local_servers import (
+    KINDS,
+    LlamaCpp,
+    LmStudio,
+    LocalServer,
+    Ollama,
+    Plain,
+    Served,
+    Vllm,
+    running,
+)
 
 
 def found(server: LocalServer) -> Server:
@@ -96,6 +106,13 @@ def test_lm_studio_tells_the_context_that_is_loaded_and_not_the_one_that_could_b
 
 def test_vllm_tells_the_longest_text_of_each_model() -> None:
     assert found(Vllm([Served("a", 8_192)])).models == (ServedModel("a", 8_192, loaded=True),)
+
+
+@pytest.mark.parametrize("kind", [Ollama, LlamaCpp, Vllm, Plain])
+def test_models_that_make_vectors_are_left_out(kind: type[LocalServer]) -> None:
+    names = ["qwen2.5:7b", "nomic-embed-text", "bge-m3", "all-minilm:l6", "jina-reranker-v2"]
+
+    assert [model.name for model in found(kind([Served(name) for name in names])).models] == ["qwen2.5:7b"]
 
 
 def test_a_server_with_a_key_opens_to_whoever_has_it() -> None:

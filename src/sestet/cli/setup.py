@@ -158,6 +158,10 @@ def _print(file: Path, choice: Choice, trial: Trial) -> None:
         echo(clean("\n".join(filter(None, told))), err=True)
     else:
         echo(f"ready: {trial_facts(trial, choice)}")
-        echo(f"written to {file}")
+        echo(
+            f"written to {file}"
+            if trial.written
+            else "the built-in model answers, as before: nothing was written"
+        )
     if trial.warning:
         echo(f"warning: {clean(trial.warning)}", err=True)

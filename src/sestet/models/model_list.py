@@ -10,19 +10,13 @@ from sestet.config.vendors import ProviderType
 from sestet.core.errors import ModelError
 from sestet.core.masking import mask_addresses
 from sestet.models.provider import Endpoint
-from sestet.models.servers import Members, items, member, reach_question
+from sestet.models.servers import Members, can_converse, items, member, reach_question
 
 _SECONDS = 15.0
 _CONNECT_SECONDS = 5.0
 _MOST_BYTES = 8_000_000
 #: A proxy of the environment cannot reach servers on this machine.
 _THIS_MACHINE = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-#: Parts of the names of models that make or read pictures, sounds and vectors, and hold no conversation.
-_NO_CONVERSATION = re.compile(
-    r"embed|whisper|\btts\b|dall-e|image|imagen|audio|realtime|transcri|moderation|\bveo\b|sora|lyria"
-    r"|babbage|davinci|\baqa\b",
-    re.IGNORECASE,
-)
 
 
 class _Protocol(NamedTuple):
@@ -117,7 +111,7 @@ def _can_converse(entry: Members, protocol: _Protocol) -> bool:
         return False
     if isinstance(abilities, list) and "tools" not in abilities:
         return False
-    return not _NO_CONVERSATION.search(str(entry.get(protocol.name, "")))
+    return can_converse(str(entry.get(protocol.name, "")))
 
 
 def _created(entry: Members) -> int:

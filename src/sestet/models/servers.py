@@ -93,6 +93,11 @@ def number(value: object, name: str) -> int | None:
 
 #: A specialist's prompt, tools and a few results need about this many tokens.
 ENOUGH_CONTEXT = 16_384
+#: Parts of the names of models that make or read pictures, sounds and vectors, and hold no conversation.
+_NO_CONVERSATION = (
+    r"embed|whisper|\btts\b|dall-e|image|imagen|audio|realtime|transcri|moderation|\bveo\b|sora|lyria"
+    r"|babbage|davinci|\baqa\b|\bbge\b|\be5\b|\bgte\b|minilm|rerank"
+)
 _NUM_CTX = re.compile(r"^\s*num_ctx\s+(\d+)", re.MULTILINE)
 #: With more models than that, the person has to name one.
 _MOST_MODELS = 50
@@ -312,8 +317,13 @@ def look_at(address: str, key: str = "") -> Server | None:
         return None
     for kind in KINDS:
         if (models := kind.look(http)) is not None:
-            return Server(kind, root, models)
+            return Server(kind, root, tuple(model for model in models if can_converse(model.name)))
     return None
+
+
+def can_converse(model: str) -> bool:
+    """Whether a model holds conversations, as far as its name says."""
+    return not re.search(_NO_CONVERSATION, model, re.IGNORECASE)
 
 
 def find_servers(addresses: Iterable[str]) -> list[Server]:

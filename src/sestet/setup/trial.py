@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from sestet import app
 from sestet.config import Loaded, Settings, load_settings
-from sestet.config.edit import Changes, edit_settings, edited
+from sestet.config.edit import Changes, edit_settings, edited, file_to_edit
 from sestet.core.errors import ConfigError, PersonError
 from sestet.core.event import (
     END_OF_TURN,
@@ -30,7 +30,7 @@ from sestet.models.choice import check_models
 from sestet.models.model_list import list_models
 from sestet.models.provider import Endpoint
 from sestet.models.servers import ENOUGH_CONTEXT, Server, look_at
-from sestet.setup.choices import Choice
+from sestet.setup.choices import Choice, is_in_force
 
 REQUEST = "list the files here"
 SESSION = "setup"
@@ -60,6 +60,8 @@ class Trial(NamedTuple):
     #: What the person should know besides.
     warning: str = ""
     stopped: bool = False
+    #: Whether the settings were changed. The built-in model, which answers already, needs none.
+    written: bool = False
 
     @property
     def verdict(self) -> str:
@@ -129,11 +131,18 @@ async def attempt(file: Path, choice: Choice, run_turn: RunTurn = run_quietly) -
         check_models(loaded.settings)
         _require_effect(choice, loaded)
         trial = await _try_out(loaded.settings, choice, run_turn)
-        if not trial.problem:
+        if not trial.problem and not _needs_no_change(file, choice):
             edit_settings(file, changes)
+            trial = trial._replace(written=True)
     except PersonError as error:
         return Trial(problem=str(error), way_out="set what this names, or choose another model")
     return trial
+
+
+def _needs_no_change(file: Path, choice: Choice) -> bool:
+    """Whether the built-in model answers already. A file that is named but not there is written."""
+    is_there = file.exists() or file == file_to_edit(None).absolute()
+    return not choice.model and is_there and is_in_force(file, choice)
 
 
 def _model_is_set(file: Path) -> bool:
@@ -263,6 +272,7 @@ def describe_trial(file: Path, choice: Choice, trial: Trial) -> dict[str, object
         "choice": choice.id,
         "tool_calls": choice.entry.get("toolCalls", "native"),
         "file": str(file),
+        "written": trial.written,
         "answer": trial.answer,
         "problem": trial.problem,
         "way_out": trial.way_out,
