@@ -391,3 +391,29 @@ async def test_a_value_corrects_the_fact_that_a_correction_named(tmp_path: Path)
 
     assert "Trondheim" in answer
     assert "Bergen" not in answer
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ('list "my notes"', "idea.md"),
+        ("what is in my notes?", "idea.md"),
+        ("show my notes", "idea.md"),
+        ("list recipes", "pancakes.md"),
+        ('show "recipes"', "pancakes.md"),
+    ],
+)
+async def test_a_folder_is_listed_by_its_name(tmp_path: Path, said: str, expected: str) -> None:
+    (tmp_path / "work" / "my notes").mkdir()
+    (tmp_path / "work" / "my notes" / "idea.md").write_text("a boat\n", encoding="utf-8")
+
+    answer = await last_answer(tmp_path / "home", "remember that I like tea", said)
+
+    assert expected in answer
+    assert "I like tea" not in answer
+
+
+async def test_notes_are_what_was_told_where_no_folder_has_this_name(tmp_path: Path) -> None:
+    answer = await last_answer(tmp_path / "home", "remember that I like tea", "what is in my notes?")
+
+    assert "I like tea" in answer

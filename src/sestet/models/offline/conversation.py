@@ -111,6 +111,13 @@ class Conversation(NamedTuple):
         answer = small_talk(text)
         return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT) if answer else ""
 
+    def without_small_talk(self, text: str) -> str:
+        """The message without greetings, thanks or remarks before it: "lol ok. my cat is called Biscuit"."""
+        first, end, rest = text.partition(". ") if ". " in text else text.partition("! ")
+        is_talk = bool(rest.strip()) and "\n" not in first and self.small_talk(first)
+        # "Help. Can you …" asks twice, but "help" alone answers neither.
+        return self.without_small_talk(rest.strip()) if is_talk and end else text
+
     def not_understood(self, agent: str, text: str) -> str:
         """A specialist's answer when no tool fits the request."""
         # Another specialist may change things so: then it was not understood who should do it.

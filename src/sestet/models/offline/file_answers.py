@@ -15,6 +15,7 @@ from sestet.models.offline.answering import (
 from sestet.models.offline.conversation import NOT_UNDERSTOOD, nothing_on_record
 from sestet.models.offline.listing import names_of, several, unlisted
 from sestet.models.offline.naming import files_named
+from sestet.models.offline.tasks import LIST_NAMED
 from sestet.models.offline.words import is_question
 from sestet.models.offline.work import Flow, Next, Step, Work, call, form, paths_of
 
@@ -180,9 +181,24 @@ def _list_about(work: Work, found: re.Match[str]) -> Next:
     return None if named or asked is None else _answer(work, asked)
 
 
+def _list_named(work: Work, found: re.Match[str]) -> Next:
+    """ "My notes" may be the folder "my notes" or "notes"."""
+    if not work.steps:
+        return call("fs_list", path=".")
+    name = found["name"].casefold()
+    wanted = (f"{name}/", f"{name.split()[-1]}/")
+    folders = [one.name for one in work.steps[0].result.found if one.name.casefold() in wanted]
+    if len(work.steps) == 1 and folders:
+        return call(
+            "fs_list", path=min(folders, key=lambda folder: wanted.index(folder.casefold())).rstrip("/")
+        )
+    return None if folders else f"There is no folder named “{found['name']}” here."
+
+
 _NEEDED = frozenset({"fs_list", "fs_search", "fs_read"})
 #: The words of these questions, the tools that they need, and the work.
 FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
     (form(ANSWER), _NEEDED, _answer),
     (form(LIST_ABOUT), _NEEDED, _list_about),
+    (form(LIST_NAMED), frozenset({"fs_list"}), _list_named),
 )

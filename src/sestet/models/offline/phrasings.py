@@ -21,6 +21,8 @@ class Rephrased(NamedTuple):
     #: Whether memory and knowledge are asked first, about ``subject``.
     is_lookup: bool = False
     subject: str = ""
+    #: A folder that is listed instead, if it is there.
+    folder: str = ""
 
 
 class _Phrasing(NamedTuple):
@@ -47,10 +49,12 @@ def rephrase(request: str, tools: Mapping[str, Sequence[Tool]]) -> Rephrased | N
             values = {_SAME_GROUP.sub("", name): value.strip(" ,.!?") for name, value in groups.items()}
             if phrasing.agent == "operator":
                 values = {name: without_article(value) for name, value in values.items()}
+            folder = values.pop("folder", "").casefold()
             if all(values.values()):
                 request = phrasing.request if values or not phrasing.otherwise else phrasing.otherwise
                 subject = next(iter(values.values()), "")
-                return Rephrased(phrasing.agent, request.format(**values), phrasing.is_lookup, subject)
+                asked = request.format(**values)
+                return Rephrased(phrasing.agent, asked, phrasing.is_lookup, subject, folder)
     return None
 
 

@@ -10,6 +10,8 @@ class Request(NamedTuple):
     text: str
     #: Whether its result is the answer, even if it says that there is none.
     is_final: bool = False
+    #: The names of a folder: the result is the answer only if it lists what is in one of them.
+    folders: tuple[str, ...] = ()
 
 
 class Task(NamedTuple):
@@ -38,3 +40,14 @@ def look_ups(question: str, name: str) -> tuple[Request, ...]:
         Request("librarian", f"look up {question}"),
         *of_name,
     )
+
+
+#: How the operator is asked for a folder that may be there.
+LIST_NAMED = "list the folder named {name}"
+
+
+def folder_first(name: str, otherwise: Request) -> Task:
+    """A folder of this name, with or without "my", is listed if it is there."""
+    folders = (name, name.split()[-1]) if " " in name else (name,)
+    listing = Request("operator", LIST_NAMED.format(name=name), folders=folders)
+    return Task(name, (listing, otherwise), is_lookup=True)

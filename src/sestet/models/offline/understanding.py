@@ -27,6 +27,7 @@ from sestet.models.offline.matching import find_tool, lacks_number, match_tool, 
 from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
 from sestet.models.offline.owners import find_owner
 from sestet.models.offline.parameters import PATH
+from sestet.models.offline.pastes import are_requests, lines_of, tasks_of_lines
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.phrasings import rephrase
 from sestet.models.offline.plans import asks_for_plan
@@ -58,7 +59,7 @@ from sestet.models.offline.statements import (
     sentences_of,
     text_to_keep,
 )
-from sestet.models.offline.tasks import Request, Task, ask, look_ups
+from sestet.models.offline.tasks import Request, Task, ask, folder_first, look_ups
 from sestet.models.offline.words import as_one_request, asks, clauses_of, is_question, trim_request
 from sestet.models.router import Router
 
@@ -116,7 +117,7 @@ class Understanding:
         text = kept or asked_instead(text) or restated(text) or text
         if commanding := self._commanding(text):
             return (commanding,)
-        text = self._without_small_talk(text)
+        text = self._conversation.without_small_talk(text)
         if pasted := self._pasted(text):
             return pasted
         if pointing := self._pointing(text):
@@ -126,7 +127,7 @@ class Understanding:
 
     def _pasted(self, text: str) -> Sequence[Task]:
         """The tasks of several lines, or of several facts; none for a message that is one text."""
-        lines = [line.strip(" \t-*•") for line in text.splitlines() if line.strip()]
+        lines = lines_of(text)
         if "chronicler" in self._tools and (facts := facts_to_keep(text)):
             return [ask("chronicler", fact, f"remember that {fact}") for fact in facts]
         found = _SAID["anything"].fullmatch(text.strip())
@@ -135,19 +136,15 @@ class Understanding:
         if len(lines) > 1 and (reference := read_reference(trim_request(lines[-1]), self._past)):
             # "What does it mean?" below an error message
             return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
-        if len(lines) > 1 and not lines[0].endswith(":") and all(map(is_request, lines)):
-            return [task for line in lines for task in self.tasks(line)]
+        if are_requests(lines):
+            return tasks_of_lines(lines, lambda line: self.tasks(line) if self._may_ask(line) else ())
         sentences = sentences_of(text)
         if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
             return [self.task(sentence) for sentence in sentences]
         return ()
 
-    def _without_small_talk(self, text: str) -> str:
-        """The message without greetings, thanks or remarks before it: "lol ok. my cat is called Biscuit"."""
-        first, end, rest = text.partition(". ") if ". " in text else text.partition("! ")
-        is_talk = bool(rest.strip()) and "\n" not in first and self._conversation.small_talk(first)
-        # "Help. Can you …" asks twice, but "help" alone answers neither.
-        return self._without_small_talk(rest.strip()) if is_talk and end else text
+    def _may_ask(self, line: str) -> bool:
+        return is_request(line) or is_command_work(line) or bool(self.direct_answer(line))
 
     def _long(self, text: str) -> Task:
         """A long text as one task, by few patterns: many would take too long."""
@@ -276,6 +273,8 @@ class Understanding:
 
     def _rephrased(self, text: str) -> Task | None:
         found = rephrase(trim_request(text), self._tools)
+        if found and found.folder and "operator" in self._tools:
+            return folder_first(found.folder, Request(found.agent, found.request, is_final=True))
         if found and found.is_lookup:
             return self._lookup(found.subject, Request(found.agent, found.request, is_final=True))
         return ask(found.agent, text, found.request) if found else None
