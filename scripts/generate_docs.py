@@ -30,7 +30,7 @@ from sestet.config import Settings, settings_from, settings_schema
 from sestet.core.event import EVENTS, Event, Stamp, event_fields
 from sestet.core.offer import named_tools
 from sestet.core.schema import JsonObject, JsonValue
-from sestet.server.application import ENDPOINTS
+from sestet.server.application import all_endpoints
 from sestet.storage.database import FILE_NAME, Database
 
 ROOT = Path(__file__).parents[1]
@@ -279,7 +279,7 @@ def render_endpoints() -> str:
             ", ".join(code(scope) for scope in ("owner", *each.scopes)),
             each.summary,
         )
-        for each in sorted(ENDPOINTS, key=lambda each: each.path)
+        for each in sorted(all_endpoints(), key=lambda each: each.path)
     ]
     return render_table(("method", "path", "scopes", "what it does"), rows)
 

@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from sestet.server.application import API, ENDPOINTS
+from sestet.server.application import all_endpoints
 from sestet.server.openapi import document
+from sestet.server.own_api import ENDPOINTS as API
 from tests.server.served import serving
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
@@ -23,7 +24,7 @@ async def test_the_server_gives_a_document_with_every_endpoint(tmp_path: Path) -
 
 def test_every_endpoint_is_in_the_documentation() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for each in ENDPOINTS:
+    for each in all_endpoints():
         assert re.search(rf"\| {each.method} \| `{re.escape(each.path)}` \|.*{re.escape(each.summary)}", page)
 
 
@@ -54,7 +55,7 @@ def test_only_the_owner_may_change_anything() -> None:
         *("/api/sessions", "/api/sessions/{session}/messages", "/api/turns/{turn}/steer"),
         *("/v1/chat/completions", "/v1/responses", "/agui"),
     }
-    for each in ENDPOINTS:
+    for each in all_endpoints():
         if each.method != "GET":
             assert "read" not in each.scopes, each.path
             if "chat" in each.scopes:

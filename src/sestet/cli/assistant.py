@@ -1,10 +1,10 @@
-"""Opens for a command what it needs: the settings, the assistant or the stored data alone, and the log."""
+"""Opens for a command what it needs: the settings, the assistant, and the log."""
 
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Coroutine, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import asynccontextmanager
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -18,7 +18,6 @@ from sestet.cli.vault_prompts import unlock
 from sestet.config import Loaded, data_directory, load_settings
 from sestet.core.clean import clean
 from sestet.core.masking import mask_addresses
-from sestet.data import Data, open_data
 from sestet.models.choice import check_models
 
 LOG_NAME = "sestet.log"
@@ -55,18 +54,9 @@ def has_warned(text: str) -> bool:
 async def open_app(context: typer.Context) -> AsyncGenerator[app.App]:
     """The assistant of these settings. A mistake in them raises before anything is written."""
     loaded = load(context)
-    _keep_log()
+    keep_log()
     async with app.open(loaded, unlock=unlock) as opened:
         yield opened
-
-
-@contextmanager
-def open_stored(context: typer.Context) -> Generator[Data]:
-    """The stored data alone, for commands that need no agents."""
-    loaded = load(context)
-    _keep_log()
-    with open_data(loaded.settings, loaded.file) as data:
-        yield data
 
 
 def run(work: Coroutine[object, object, _Result]) -> _Result:
@@ -90,7 +80,7 @@ class _HarmlessLines(logging.Formatter):
         return clean(mask_addresses(super().format(record)))
 
 
-def _keep_log() -> None:
+def keep_log() -> None:
     """Write warnings and errors to a file instead of into the conversation."""
     # A log that cannot be written must not disturb the conversation either.
     logging.raiseExceptions = False

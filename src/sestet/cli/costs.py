@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, LIMIT, new_program, whole_number
 from sestet.cli.show.console import print_json
 from sestet.cli.show.costs import print_costs
+from sestet.cli.stored import open_stored
 from sestet.services.costs import ALL_TIME, Period, describe_costs, last_days
 
 program = new_program()

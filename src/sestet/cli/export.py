@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, new_program, stoppable
 from sestet.cli.show.console import open_bar, print_json
 from sestet.cli.show.export_files import write_export
+from sestet.cli.stored import open_stored
 from sestet.core.clean import clean
 from sestet.core.errors import PersonError
 

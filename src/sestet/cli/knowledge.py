@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from sestet.agents.librarian.knowledge import entry_of
-from sestet.cli.assistant import open_stored, run
+from sestet.cli.assistant import run
 from sestet.cli.options import (
     ANYWAY,
     AS_JSON,
@@ -31,6 +31,7 @@ from sestet.cli.show.knowledge import (
     print_summary,
     print_versions,
 )
+from sestet.cli.stored import open_stored
 from sestet.core.clean import clean
 from sestet.core.errors import PersonError, ToolError
 from sestet.services.documents.ingestion import IngestionProgress, describe_summary

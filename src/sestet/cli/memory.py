@@ -9,10 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from sestet.cli.assistant import open_stored
 from sestet.cli.options import ANYWAY, AS_JSON, LIMIT, new_program, refuse_secret
 from sestet.cli.private_file import new_private_file
 from sestet.cli.show.console import align, open_bar, open_console, print_json, print_line
+from sestet.cli.stored import open_stored
 from sestet.core.clean import clean, escape_json, one_line
 from sestet.core.errors import PersonError
 from sestet.core.words import day, written_time

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from sestet.assembly import vault_in
-from sestet.cli.assistant import open_stored, run
+from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, LIMIT, new_program
 from sestet.cli.show.console import print_json
 from sestet.cli.show.payments import (
@@ -18,6 +18,7 @@ from sestet.cli.show.payments import (
     limit_lines,
     payment_lines,
 )
+from sestet.cli.stored import open_stored
 from sestet.cli.vault_prompts import unlock, unlock_or_create
 from sestet.config import data_directory
 from sestet.core.errors import PersonError, ToolError

@@ -5,13 +5,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from sestet.cli.assistant import open_app, open_stored, run
+from sestet.cli.assistant import open_app, run
 from sestet.cli.names import session_names
 from sestet.cli.options import AS_JSON, LIMIT, ExitCode, confirmed, new_program
 from sestet.cli.private_file import new_private_file
 from sestet.cli.show.console import as_json_text, open_bar, open_console, print_json
 from sestet.cli.show.history import print_sessions, print_turns
 from sestet.cli.show.sessions import deletion_lines, preview_lines, print_exchanges
+from sestet.cli.stored import open_stored
 from sestet.cli.talk.unfinished import open_questions
 from sestet.core.clean import clean, escape_json
 from sestet.services.session_deletion import describe_deleted

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, new_program
 from sestet.cli.show.console import align, echo, open_console, print_json, print_line
 from sestet.cli.show.question import age
+from sestet.cli.stored import open_stored
 from sestet.core.record import as_dict
 from sestet.services.tokens import TokenScope
 

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_stored
 from sestet.cli.options import AS_JSON, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json
 from sestet.cli.show.trace import print_calls, print_seen
+from sestet.cli.stored import open_stored
 from sestet.core.record import as_builtins
 from sestet.runtime.seen_requests import find_turn, seen_request, stored_calls
 from sestet.runtime.seen_sections import describe_call, describe_seen

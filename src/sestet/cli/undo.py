@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
-from sestet.cli.assistant import open_stored, run
+from sestet.cli.assistant import run
 from sestet.cli.options import AS_JSON, confirmed, new_program, whole_number
 from sestet.cli.show.console import open_console, print_json, print_line
 from sestet.cli.show.undo import plan_lines, set_lines
+from sestet.cli.stored import open_stored
 from sestet.services.file_changes.undo import describe_plan, describe_set
 
 program = new_program()

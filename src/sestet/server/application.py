@@ -1,37 +1,19 @@
-"""The web application: every endpoint of every surface, behind one entry."""
+"""The web application: one entry, and behind it the surfaces, each loaded with its first request."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route, compile_path
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
-from sestet.server import (
-    agents,
-    agui,
-    built_page,
-    calls,
-    conversations,
-    costs,
-    documents,
-    graph,
-    journal,
-    knowledge,
-    memory,
-    metrics_api,
-    openai_chat,
-    openai_responses,
-    openapi,
-    session_list,
-    sessions,
-    settings,
-    stream,
-)
+from sestet.server import built_page
 from sestet.server.built_page import page_routes
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import Entry, EntryCodes
@@ -40,33 +22,13 @@ from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
 from sestet.server.sign_in import sign_in_routes
 
-_FAMILIES = (
-    session_list,
-    conversations,
-    journal,
-    stream,
-    calls,
-    sessions,
-    agents,
-    memory,
-    knowledge,
-    documents,
-    graph,
-    costs,
-    settings,
-)
-_OWN = tuple(endpoint for family in _FAMILIES for endpoint in family.ENDPOINTS)
-#: The endpoints of our own API, which the OpenAPI document describes.
-API: tuple[Endpoint, ...] = (*_OWN, openapi.endpoint_of(_OWN))
-#: Every endpoint of every surface.
-#: A request looks for its path in this order, so those that are made most often come first.
-ENDPOINTS: tuple[Endpoint, ...] = (
-    *agui.ENDPOINTS,
-    *openai_chat.ENDPOINTS,
-    *openai_responses.ENDPOINTS,
-    *API,
-    *metrics_api.ENDPOINTS,
-)
+#: The module of each surface, by the beginning of its paths. It has the table ``ENDPOINTS``.
+SURFACES = {
+    "/agui": "sestet.server.agui",
+    "/v1/": "sestet.server.openai_api",
+    "/api/": "sestet.server.own_api",
+    "/metrics": "sestet.server.metrics_api",
+}
 
 
 class Health(Record):
@@ -89,15 +51,58 @@ def application(
 
     page = page_routes(built_page.DIRECTORY)
     routes = [
-        *(_route(host, endpoint, limits) for endpoint in ENDPOINTS),
         Route("/health", health),
         Route("/ready", ready),
         *sign_in_routes(host.tokens, codes, limits, scheme),
         *page,
     ]
+
+    def load(surface: str) -> ASGIApp:
+        return _starlette([_route(host, endpoint, limits) for endpoint in endpoints_of(surface)])
+
+    inner = _Surfaces(_starlette(routes), load)
+    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(route.path for route in page))
+
+
+def endpoints_of(surface: str) -> tuple[Endpoint, ...]:
+    return import_module(SURFACES[surface]).ENDPOINTS
+
+
+def all_endpoints() -> tuple[Endpoint, ...]:
+    return tuple(endpoint for surface in SURFACES for endpoint in endpoints_of(surface))
+
+
+class _Surfaces:
+    """Hands a request to the surface that it is for.
+
+    A server that is ready has not loaded all of them: most clients use one.
+    """
+
+    def __init__(self, others: ASGIApp, load: Callable[[str], ASGIApp]) -> None:
+        """``others`` gets the requests that are for no surface."""
+        self._others = others
+        self._load = load
+        self._loaded: dict[str, ASGIApp] = {}
+        self._loading = asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"]
+        surface = next((each for each in SURFACES if path.startswith(each)), None)
+        inner = self._others if surface is None else self._loaded.get(surface) or await self._get(surface)
+        await inner(scope, receive, send)
+
+    async def _get(self, surface: str) -> ASGIApp:
+        async with self._loading:
+            if surface not in self._loaded:
+                # In a thread, so that turns and other requests go on meanwhile.
+                self._loaded[surface] = await asyncio.to_thread(self._load, surface)
+        return self._loaded[surface]
+
+
+def _starlette(routes: Sequence[Route]) -> Starlette:
     inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page, Exception: _failed})
     inner.router.redirect_slashes = False
-    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(route.path for route in page))
+    return inner
 
 
 def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
@@ -117,9 +122,11 @@ async def _no_such_page(request: Request, error: Exception) -> Response:
 
 def _allowed_methods(path: str) -> str:
     """The methods of every endpoint at a path, as the header Allow has them."""
-    patterns = ((each, compile_path(each.path)[0]) for each in ENDPOINTS)
-    methods = {each.method for each, pattern in patterns if pattern.match(path)}
-    return ", ".join(sorted(methods)) or ("GET, POST" if path == "/enter" else "GET")
+    surface = next((each for each in SURFACES if path.startswith(each)), None)
+    if surface is None:
+        return "GET, POST" if path == "/enter" else "GET"
+    patterns = ((each, compile_path(each.path)[0]) for each in endpoints_of(surface))
+    return ", ".join(sorted({each.method for each, pattern in patterns if pattern.match(path)}))
 
 
 async def _failed(request: Request, error: Exception) -> Response:

@@ -5,14 +5,16 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sestet.app import App
-from sestet.data import Data
 from sestet.detached.turns import DetachedTurns, detached_turns
 from sestet.server.metrics import Metrics
 from sestet.services.tokens import Tokens
 from sestet.storage.apart import read_apart
+
+if TYPE_CHECKING:
+    from sestet.data import Data
 
 _Result = TypeVar("_Result")
 _READS_AT_ONCE = 4
@@ -34,8 +36,11 @@ class Host:
         self.metrics = Metrics()
         turns.on_event = self.metrics.count
 
-    async def read(self, work: Callable[[Data], _Result]) -> _Result:
+    async def read(self, work: "Callable[[Data], _Result]") -> _Result:
         """Do a read that may take long, apart from the turns."""
+        # Loaded with the first such read: turns need none.
+        from sestet.data import Data
+
         settings, file = self.app.settings, self.settings_file
         async with self._reads:
             return await read_apart(self.app.database, lambda own: work(Data(settings, own, file)))

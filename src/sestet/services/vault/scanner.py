@@ -126,23 +126,22 @@ def _suspects(known: _Known, content: bytes) -> list[str]:
     """The places of a text where a fingerprint fits, folded, in any encoding that is undone."""
     import numpy
 
-    from sestet.services.vault.encodings import SHORTEST, folded_views
-    from sestet.services.vault.watch import FINGERPRINT_BITS, PIECE
+    from sestet.services.vault import encodings, watch
 
-    if len(content) < SHORTEST:
+    if len(content) < encodings.SHORTEST:
         return []
     # Zeros between the views: no view runs over into the next.
-    joined = b"\0".join(folded_views(content))
-    if len(joined) < SHORTEST:
+    joined = b"\0".join(encodings.folded_views(content))
+    if len(joined) < encodings.SHORTEST:
         return []
     # Each place with the seven after it is one number of 64 bits.
-    words = numpy.ndarray((len(joined) - SHORTEST + 1,), "<u8", joined, strides=(1,))
+    words = numpy.ndarray((len(joined) - encodings.SHORTEST + 1,), "<u8", joined, strides=(1,))
     mixed = words * known.multiplier
     # The upper 16 of the 64 bits.
     (places,) = known.table[mixed.view("<u2")[3::4]].nonzero()
-    close = (mixed[places] >> numpy.uint64(_WORD_BITS - FINGERPRINT_BITS)).tolist()
+    close = (mixed[places] >> numpy.uint64(_WORD_BITS - watch.FINGERPRINT_BITS)).tolist()
     fitting = (place for place, value in zip(places.tolist(), close, strict=True) if value in known.values)
-    return [joined[place : place + PIECE].decode("ascii") for place in fitting]
+    return [joined[place : place + watch.PIECE].decode("ascii") for place in fitting]
 
 
 #: Scanners that clean log records now, and how records are made without them.
