@@ -137,7 +137,7 @@ async def test_a_few_passages_in_scope_are_found_among_many_that_are_not(databas
 def test_who_wants_no_passage_gets_none(database: Database, limit: int) -> None:
     KnowledgeStore(database).save("Tea", "green", "note", Origin("s", "t", CLEAN))
 
-    assert PassageStore(database).match("tea", SearchScope(("knowledge",)), limit) == []
+    assert PassageStore(database).match(("tea",), SearchScope(("knowledge",)), limit) == []
 
 
 async def test_the_graph_leads_from_what_was_found_to_what_is_linked_with_it(database: Database) -> None:

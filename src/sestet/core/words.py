@@ -2,6 +2,7 @@
 
 import time
 from datetime import date, datetime
+from functools import lru_cache
 
 #: Words that say nothing about the subject of a text.
 COMMON_WORDS = frozenset(
@@ -20,6 +21,8 @@ _MINUTE = 60
 _UNITS = ((86_400, "day"), (3_600, "hour"), (_MINUTE, "minute"), (1, "second"))
 
 
+# Cached: the texts of a person share most of their words.
+@lru_cache(maxsize=8192)
 def stem(word: str) -> str:
     """The word in lower case without its ending: enough to see whether two texts share a word."""
     return _cut(_cut(word.casefold(), _SUFFIXES), _LAST_LETTERS)

@@ -7,7 +7,7 @@ from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.services.embedding.index import EmbeddingIndex
-from sestet.storage.full_text import match_any, match_phrase, telling_words
+from sestet.storage.full_text import telling_words
 from sestet.storage.graph import GraphStore, Link, node_key
 from sestet.storage.passages import PassageRow, PassageStore, SearchScope
 
@@ -84,7 +84,7 @@ class Retrieval:
         """The best passages first, from these collections or from all."""
         scope = SearchScope(tuple(collections) or COLLECTIONS, session_id)
         depth = max(_DEPTH * limit, _LEAST_DEPTH)
-        by_words = _ranked(self._passages.match(match_any(query), scope, depth))
+        by_words = _ranked(self._passages.match(telling_words(query), scope, depth))
         by_meaning, problem = await self._by_meaning(query, scope, depth)
         words = telling_words(query)
         held = self._passages.holding(words, by_words.keys() | by_meaning.keys())
@@ -136,7 +136,7 @@ class Retrieval:
         found: dict[int, _Neighbour] = {}
         for rank, link in enumerate(_first_of_each(links)[:_MOST_NEIGHBOURS], 1):
             why = f"graph: {link.predicate} links {link.key} with {link.other}"
-            for match in self._passages.match(match_phrase(link.other), scope, _PASSAGES_A_NEIGHBOUR):
+            for match in self._passages.match((link.other,), scope, _PASSAGES_A_NEIGHBOUR):
                 found.setdefault(match.passage_id, _Neighbour(rank, why, link.label))
         return found
 

@@ -11,12 +11,22 @@ from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
 from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.full_text import match_any, telling_words
+from sestet.storage.word_search import Hits, WordSearch, score_texts
 
 MemoryKind: TypeAlias = Literal["memories", "observations", "reflections"]
 MEMORY_KINDS: tuple[MemoryKind, ...] = get_args(MemoryKind)
 _SELECT = """SELECT memories.id, memories.text, memories.session_id, memories.turn_id, memories.created_at,
     made_by, by_id, memories.untrusted, memories.private, memories.sources
     FROM memories LEFT JOIN superseded ON memory_id = memories.id"""
+
+
+#: Whether a passage is no replaced fact. A list of all replaced facts would grow with the years.
+_CURRENT = """(passages.collection <> 'memories'
+    OR NOT EXISTS (SELECT 1 FROM superseded WHERE memory_id = item_id))"""
+#: Texts that are read for each wanted match, if a query has many hits.
+_READ_FOR_EACH = 2
+#: Candidates that may turn out to be replaced facts, for each wanted match.
+_SEEN_FOR_EACH = 8
 
 
 class MemoryRow(NamedTuple):
@@ -45,6 +55,7 @@ class MemoryIndex:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._search = WordSearch(database, "remembered_index")
 
     def is_empty(self) -> bool:
         """Whether nothing is remembered. A turn asks this first, so it must be cheap."""
@@ -56,27 +67,37 @@ class MemoryIndex:
 
     def find(self, query: str, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
         """The best matches first; none if the query has only common words."""
-        expression = match_any(query)
-        if not expression:
+        if not (words := telling_words(query)):
             return []
+        within = _within(kinds)
+        if hits := self._search.candidates(words, within):
+            return self._best(hits, limit)
         rows = self._database.execute(
-            """SELECT passages.collection, item_id, passages.text
-               FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?
-                     ORDER BY rank LIMIT ? + (SELECT count(*) FROM superseded)) AS found
+            f"""SELECT passages.collection, item_id, passages.text
+               FROM (SELECT rowid, rank AS fit FROM remembered_index WHERE remembered_index MATCH ?) AS found
                JOIN passages ON passages.id = found.rowid
-               WHERE passages.collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded)
-               ORDER BY fit, passages.id DESC LIMIT ?""",
-            (f"collection : ({' OR '.join(kinds)}) AND text : ({expression})", 2 * limit, limit),
+               WHERE {_CURRENT} ORDER BY fit, passages.id DESC LIMIT ?""",  # noqa: S608 - a condition from above
+            (within.replace("{}", f"({match_any(query)})"), limit),
         )
         return [MemoryMatch(*row) for row in rows]
+
+    def _best(self, hits: Hits, limit: int) -> list[MemoryMatch]:
+        """The best of the candidates. Among many hits, the texts of some times as many as wanted are read."""
+        rows = self._database.execute(
+            f"""SELECT passages.id, collection, item_id, text FROM json_each(?)
+                JOIN passages ON passages.id = value WHERE {_CURRENT} ORDER BY key LIMIT ?""",  # noqa: S608 - as above
+            (json.dumps(hits.rows[: _SEEN_FOR_EACH * limit]), _READ_FOR_EACH * limit),
+        )
+        scores = score_texts(hits, {id: ("", text) for id, _, _, text in rows})
+        rows.sort(key=lambda row: (-round(scores[row[0]], 9), -row[0]))
+        return [MemoryMatch(*row[1:]) for row in rows[:limit]]
 
     def latest(self, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
         """The rows that were stored or changed last, the latest first."""
         rows = self._database.execute(
-            """SELECT collection, item_id, text FROM passages
+            f"""SELECT collection, item_id, text FROM passages
                WHERE collection IN (SELECT value FROM json_each(?))
-                 AND (collection <> 'memories' OR item_id NOT IN (SELECT memory_id FROM superseded))
-               ORDER BY id DESC LIMIT ?""",
+                 AND {_CURRENT} ORDER BY id DESC LIMIT ?""",  # noqa: S608 - a condition from above
             (json.dumps(kinds), limit),
         )
         return [MemoryMatch(*row) for row in rows]
@@ -90,8 +111,8 @@ class MemoryIndex:
         """The ids of the facts by their passages, in the same order, without replaced facts."""
         rows = self._database.execute(
             """SELECT passages.id, item_id FROM json_each(?) JOIN passages ON passages.id = value
-               WHERE collection = 'memories' AND item_id NOT IN (SELECT memory_id FROM superseded)
-               ORDER BY key""",
+               WHERE collection = 'memories'
+                   AND NOT EXISTS (SELECT 1 FROM superseded WHERE memory_id = item_id) ORDER BY key""",
             (json.dumps(passage_ids),),
         )
         return dict(rows)
@@ -109,6 +130,15 @@ class MemoryIndex:
             for kind, number, held in rows
             if (words.are_all_of(held) if kind == "memories" else words.are_in(held))
         ]
+
+
+def _within(kinds: Sequence[MemoryKind]) -> str:
+    """An FTS5 expression for words in texts of these kinds."""
+    if kinds == ("reflections",):
+        return "collection : reflections AND text : {}"
+    # Usually nearly all texts are of these kinds, so it is faster to leave out the others.
+    others = [kind for kind in MEMORY_KINDS if kind not in kinds]
+    return "text : {}" + (f" NOT collection : ({' OR '.join(others)})" if others else "")
 
 
 class MemoryStore:

@@ -8,6 +8,7 @@ from sestet.core.label import Label
 from sestet.core.record import Record
 from sestet.storage.database import Database, label_from
 from sestet.storage.full_text import match_phrase
+from sestet.storage.word_search import Hits, WordSearch, score_texts
 
 #: Collections whose passages belong to one session; without a session id they belong to all.
 SESSION_BOUND = ("observations", "reflections")
@@ -24,6 +25,8 @@ _BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS scor
     FROM passages_index JOIN passages ON passages.id = passages_index.rowid
     WHERE passages_index MATCH :expression AND {_IN_SCOPE} ORDER BY score DESC LIMIT :most"""  # noqa: S608 - names from above
 _LOOK_AHEAD = 4
+#: Texts that are read for each wanted match, if a query has many hits.
+_READ_FOR_EACH = 6
 
 
 class SearchScope(Record):
@@ -72,11 +75,32 @@ class PassageStore:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self._search = WordSearch(database, "passages_index")
 
-    def match(self, expression: str, scope: SearchScope, limit: int) -> list[PassageMatch]:
-        """The best matches first. All matches that tie with the last one are returned."""
+    def match(self, phrases: Sequence[str], scope: SearchScope, limit: int) -> list[PassageMatch]:
+        """The best matches of any of the phrases first. All that tie with the last one are returned."""
+        expression = " OR ".join(filter(None, map(match_phrase, phrases)))
         if not expression or limit < 1:
             return []
+        hits = self._search.candidates(phrases)
+        found = self._ranked(hits, scope, limit) if hits else []
+        if len(found) < limit:
+            # Few hits, or nearly all of the newest hits are out of scope.
+            found = self._all_ranked(expression, scope, limit)
+        return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
+
+    def _ranked(self, hits: Hits, scope: SearchScope, limit: int) -> list[PassageMatch]:
+        """The best of the candidates, by the texts of some times as many as wanted."""
+        rows = self._database.execute(
+            f"""SELECT passages.id, passages.title, passages.text FROM json_each(:ids)
+                JOIN passages ON passages.id = value WHERE {_IN_SCOPE} ORDER BY key LIMIT :most""",  # noqa: S608 - names from above
+            {"ids": json.dumps(hits.rows), "most": _READ_FOR_EACH * limit, **scope.values()},
+        )
+        scores = score_texts(hits, {id: (title, text) for id, title, text in rows})
+        found = [PassageMatch(id, round(score, 9)) for id, score in scores.items()]
+        return sorted(found, key=lambda match: (-match.score, match.passage_id))
+
+    def _all_ranked(self, expression: str, scope: SearchScope, limit: int) -> list[PassageMatch]:
         # Usually nearly all passages are in scope, so it is cheaper to rank first and filter afterwards.
         most = _LOOK_AHEAD * limit
         best = self._best(_BEST, expression, scope, most)
@@ -86,7 +110,7 @@ class PassageStore:
             most *= _LOOK_AHEAD
             found = self._best(_BEST_IN_SCOPE, expression, scope, most)
             is_whole = len(found) < most
-        return [match for match in found if match.score >= found[min(limit, len(found)) - 1].score]
+        return found
 
     def _best(self, statement: str, expression: str, scope: SearchScope, most: int) -> list[PassageMatch]:
         values = {"expression": expression, "most": most, **scope.values()}

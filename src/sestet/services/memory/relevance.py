@@ -177,7 +177,7 @@ class Asked:
             return 0
         text = _tidy(memory)
         held = _stems(text)
-        told = self._topics & _topics_told(text)
+        told = self._topics & _topics_told(text) if self._topics else _NONE
         if not self._subject:
             return len(told)
         shared = len(self._subject & held)
