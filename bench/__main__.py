@@ -13,6 +13,7 @@ from pathlib import Path
 from bench.children import ChildError, export_tree, read_filesystem, take_figure, take_ingest
 from bench.entries import ENTRIES, SESTET, SESTET_FILES, Entry, before
 from bench.graph import draw_graph_table, measure_graph
+from bench.growth.__main__ import SMALL, draw_growth, measure_growth_of_data
 from bench.results import Record, compare_with_before, compute_figures, draw_table
 from bench.retrieval.__main__ import draw_retrieval, measure_retrieval
 from bench.sandbox import draw_sandbox, measure_sandbox
@@ -52,7 +53,7 @@ def main() -> int:
         return 1
     _measure(records, options.rounds)
     report = _report(records, options.rounds, load)
-    retrieval, graph, sandbox, server, tokens = {}, {}, {}, {}, None
+    retrieval, graph, sandbox, server, growth, tokens = {}, {}, {}, {}, {}, None
     if not options.only:
         retrieval, graph, sandbox = measure_retrieval(), _measure_graph(), measure_sandbox()
         report["retrieval"] = retrieval
@@ -60,6 +61,8 @@ def main() -> int:
         report |= {"sandbox": sandbox, "sandbox_ms": sandbox.get("sandbox_ms")}
         tokens = measure_tokens()
         report["tokens"] = tokens.to_json()
+        growth = measure_growth_of_data(SMALL)
+        report["growth_of_data"] = growth
         server = measure_server()
         report |= {"server": server, **key_figures(server)}
     options.output.parent.mkdir(parents=True, exist_ok=True)
@@ -71,6 +74,8 @@ def main() -> int:
     print(draw_table(records))
     if retrieval:
         print(f"\n{draw_retrieval(retrieval)}\n\n{draw_graph_table(graph)}")
+    if growth:
+        print(f"\n{draw_growth(growth)}")
     if sandbox:
         print(f"\n{draw_sandbox(sandbox)}")
     if tokens:

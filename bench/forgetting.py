@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sestet.core.label import CLEAN, Origin
+from sestet.core.model import Usage
 from sestet.core.record import as_builtins
 from sestet.services.forgetting import Forgetting
 from sestet.services.session_deletion import SessionDeletion
@@ -46,8 +47,8 @@ print(round(longest * 1000, 1))
 """
 
 
-def fill(database: Database, events: int) -> None:
-    """A journal of many turns; one in some hundred says the words."""
+def fill(database: Database, events: int, said_every: int = _SAID_EVERY) -> None:
+    """A journal of many turns; one in ``said_every`` says the words."""
     turns = events // _EVENTS_EACH
     with database.transaction():
         database.execute(
@@ -61,24 +62,24 @@ def fill(database: Database, events: int) -> None:
             (turns, _TURNS_EACH, _TURNS_EACH),
         )
         database.execute_many(
-            "INSERT INTO events VALUES (?, ?, ?, 'orchestrator', '', 1.0, ?)",
+            """INSERT INTO events (turn_id, seq, kind, author, delegation_id, at, data)
+               VALUES (?, ?, ?, 'orchestrator', '', 1.0, ?)""",
             (
-                (f"t{turn:08}", seq, *_event(turn, seq))
+                (f"t{turn:08}", seq, *_event(turn, seq, said_every))
                 for turn in range(turns)
                 for seq in range(1, _EVENTS_EACH + 1)
             ),
         )
         MemoryStore(database).add(FACT, Origin("s0", "t00000000", CLEAN))
-    SessionSearch(database).search("lorem", 1)
 
 
-def _event(turn: int, seq: int) -> tuple[str, str]:
-    words = FACT if turn % _SAID_EVERY == 0 else f"lorem{turn % 997} ipsum{seq}"
+def _event(turn: int, seq: int, said_every: int) -> tuple[str, str]:
+    words = FACT if turn % said_every == 0 else f"lorem{turn % 997} ipsum{seq}"
     if seq == 1:
         return "turn_started", json.dumps({"text": f"Hello, {words}", "mine": True})
     if seq == _EVENTS_EACH:
-        label = as_builtins(CLEAN)
-        return "turn_finished", json.dumps({"text": f"Noted: {words}", "seconds": 1.0, "label": label})
+        facts = {"usage": as_builtins(Usage()), "milliseconds": 1.0, "label": as_builtins(CLEAN)}
+        return "turn_finished", json.dumps({"text": f"Noted: {words}", **facts})
     if seq == 2:
         return "memory_recalled", json.dumps({"text": f"- m{turn + 2} {words}", "ids": [f"m{turn + 2}"]})
     text = (f"{words} dolor{turn * seq % 9973} " * 60)[:_LENGTH]
@@ -150,6 +151,7 @@ def measure(events: int, folder: Path) -> dict[str, object]:
     if not path.exists():
         database = Database(path)
         fill(database, events)
+        SessionSearch(database).search("lorem", 1)
         database.close()
     found: dict[str, object] = {"megabytes": round(path.stat().st_size / 1e6)}
     return found | {name: _forget(path, work) for name, work in WORK.items()}

@@ -1,0 +1,1 @@
+"""How the cost of a turn grows with memories, passages, past turns and the size of the file."""
