@@ -7,7 +7,7 @@ import pytest
 
 from sestet.agents import default_specs
 from sestet.config import Settings
-from sestet.core.agent import REJECT_TASK, TRANSFER, AgentSpec
+from sestet.core.agent import REJECT_TASK, SHOW_RESULTS, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
 from sestet.core.message import ToolCall, UserMessage
 from sestet.core.model import ModelReply, Usage
@@ -58,7 +58,11 @@ async def test_the_specialist_is_asked_with_its_own_prompt_and_tools() -> None:
     operator = ROOT.sub_agent("operator")
     assert operator is not None
     assert (asked.agent, asked.instruction) == ("operator", operator.instruction)
-    assert [tool.name for tool in asked.tools] == [*(t.name for t in operator.tools or ()), REJECT_TASK]
+    assert [tool.name for tool in asked.tools] == [
+        *(t.name for t in operator.tools or ()),
+        SHOW_RESULTS,
+        REJECT_TASK,
+    ]
 
 
 async def test_a_transfer_is_a_route_however_the_name_is_spelt() -> None:

@@ -38,9 +38,10 @@ async def test_calls_in_text_drive_a_turn_from_the_request_to_the_answer(
     (tmp_path / "notes.txt").write_text("Buy milk.", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     fenced = '```json\n{"name": "fs_read", "parameters": {"Path": "notes.txt"}}\n```'
-    replies = [asks("operator", "read notes.txt"), wrote(fenced), wrote({"answer": "It says: buy milk."})]
+    replies = [asks("operator", "Notizen ansehen"), wrote(fenced), wrote({"answer": "It says: buy milk."})]
     async with serve(*replies) as server, sestet.open(settings(server), home=tmp_path / "home") as app:
-        end = (await run(app, "read notes.txt"))[-1]
+        # Rules lead what they understand, and they understand no German.
+        end = (await run(app, "Kannst du meine Notizen ansehen?"))[-1]
 
     assert isinstance(end, TurnFinished)
     assert (end.author, end.text) == ("operator", "It says: buy milk.")
@@ -56,14 +57,14 @@ async def test_what_it_would_change_is_asked_about_every_time(tmp_path: Path) ->
     remember = wrote({"tool": "memory_remember", "arguments": {"fact": "I like tea"}})
     again = wrote({"tool": "memory_remember", "arguments": {"fact": "I like coffee"}})
     replies = [
-        asks("chronicler", "tea"),
+        asks("chronicler", "Merken!"),
         remember,
         wrote({"answer": "Done."}),
-        asks("chronicler", "c"),
+        asks("chronicler", "Auch das!"),
         again,
     ]
     async with serve(*replies) as server, sestet.open(settings(server), home=tmp_path) as app:
-        asked = [event for event in await run(app, "I like tea") if isinstance(event, ApprovalRequested)]
+        asked = [event for event in await run(app, "Ich mag Tee") if isinstance(event, ApprovalRequested)]
         assert asked[0].reason == "it changes something, and a small local model chose it"
         with pytest.raises(PersonError, match="only be approved once at a time"):
             app.decide(asked[0].approval_id, "approve", "always")
@@ -71,7 +72,7 @@ async def test_what_it_would_change_is_asked_about_every_time(tmp_path: Path) ->
         rest = [event async for event in app.resume_turn(asked[0].stamp.turn_id)]
         assert [event.outcome for event in rest if isinstance(event, ToolFinished)] == ["ok"]
         # The standing answer was given for a larger model.
-        assert any(isinstance(event, ApprovalRequested) for event in await run(app, "and coffee"))
+        assert any(isinstance(event, ApprovalRequested) for event in await run(app, "und Kaffee"))
         assert app.is_small
 
 
@@ -91,3 +92,55 @@ async def test_only_servers_that_speak_openais_protocol_take_calls_in_text(tmp_p
     with pytest.raises(ConfigError, match=r"providers\.home\.toolCalls: 'text' is for servers"):
         async with sestet.open(given, home=tmp_path):
             pass
+
+
+async def test_what_rules_understand_takes_no_call_of_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text("Buy milk.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    async with serve() as server, sestet.open(settings(server), home=tmp_path / "home") as app:
+        read = (await run(app, "read notes.txt"))[-1]
+        sums = (await run(app, "what is 17 * 23?"))[-1]
+        mail = (await run(app, "send an email to Bob"))[-1]
+
+    assert not server.received
+    assert isinstance(read, TurnFinished)
+    assert (read.author, read.text) == ("operator", "notes.txt:\nBuy milk.")
+    assert isinstance(sums, TurnFinished)
+    assert "391" in sums.text
+    assert isinstance(mail, TurnFinished)
+    assert mail.text.startswith("I cannot send or read messages")
+
+
+async def test_a_file_to_think_about_is_read_by_rule_and_the_model_answers_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "garden.md").write_text("The roses are watered on Monday.", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    request = "read garden.md and tell me on which day the roses are watered"
+    reply = wrote("On Monday.")
+    async with serve(reply) as server, sestet.open(settings(server), home=tmp_path / "home") as app:
+        events = await run(app, request)
+
+    end = events[-1]
+    assert isinstance(end, TurnFinished)
+    assert (end.author, end.text) == ("operator", "On Monday.")
+    (received,) = server.received
+    assert "The roses are watered on Monday." in received.body["messages"][-1]["content"]
+    assert [event.call.name for event in events if isinstance(event, ToolFinished)] == ["fs_read"]
+
+
+async def test_a_question_without_an_answer_on_record_is_the_models_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    async with serve(wrote("Paris.")) as server, sestet.open(settings(server), home=tmp_path) as app:
+        end = (await run(app, "what is the capital of France?"))[-1]
+        personal = (await run(app, "what is my shoe size?"))[-1]
+
+    assert isinstance(end, TurnFinished)
+    assert end.text == "Paris."
+    assert len(server.received) == 1
+    assert isinstance(personal, TurnFinished)
+    assert "nothing on record" in personal.text

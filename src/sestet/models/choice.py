@@ -129,13 +129,14 @@ class Models:
         return self._small(local)
 
     def _small(self, model: Model) -> Model:
-        from sestet.models.small.model import SmallModel
+        from sestet.models.small.model import SmallModel, leading_rules
 
         # Its prompt shows the examples: leave out those whose tools are not there.
         specs = [
             fit_to_tools(spec, (tool.name for tool in self._tools.get(spec.name, ()))) for spec in self._specs
         ]
-        return SmallModel(model, specs, self._possible_owners)
+        lead = leading_rules(self._specs, self._tools, lambda: self.router)
+        return SmallModel(model, specs, self._possible_owners, lead)
 
     def _possible_owners(self, request: str) -> Collection[str]:
         scores = self.router.route(request).scores

@@ -146,7 +146,12 @@ def nothing_on_record(question: str) -> str:
     question = re.sub(r"^(?:tell me|show me|give me)\s+(?:about\s+)?", "", question, flags=re.IGNORECASE)
     if _ABOUT_ME.match(question):
         return _NOTHING_OF_ME
-    return _NOTHING_OF_YOURS if _PERSONAL.match(question) else _NOTHING
+    return _NOTHING_OF_YOURS if is_personal(question) else _NOTHING
+
+
+def is_personal(question: str) -> bool:
+    """Whether only the person can know the answer."""
+    return _PERSONAL.match(question) is not None
 
 
 def _various(tools: Sequence[Tool]) -> Sequence[Tool]:

@@ -19,8 +19,12 @@ _SAID = patterns_of("understanding")
 def answer_talk(text: str, conversation: Conversation, past: Sequence[Exchange], now: datetime) -> str:
     """The answer to small talk, a sum, or a question about the date; empty for any other message."""
     said = trim_request(text)
-    if answer := conversation.small_talk(text) or conversation.small_talk(said):
-        return answer
+    answer = conversation.small_talk(text) or conversation.small_talk(said)
+    return answer or answer_exactly(said, past, now)
+
+
+def answer_exactly(said: str, past: Sequence[Exchange], now: datetime) -> str:
+    """The answer to a sum, a change of units or a question about the date; empty for any other request."""
     *_, last = (clause.text for clause in clauses_of(said))
     # "I'm doing double, what is 2 * 250" is a sum with a remark before it.
     is_remark = last != said and asks(last) and not begins_with_request(said)

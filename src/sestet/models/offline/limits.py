@@ -18,6 +18,8 @@ class Limit(NamedTuple):
     line: str = ""
     #: A part of the name of the tool that it takes; empty: any tool of the specialist.
     needs: str = ""
+    #: A real model can meet it, without a tool.
+    thinks: bool = False
 
 
 class _Rule(NamedTuple):
@@ -45,7 +47,12 @@ def _rules() -> tuple[_Rule, ...]:
         _Rule(
             compiled(entry["said"]) if "said" in entry else None,
             compiled(entry["anywhere"]) if "anywhere" in entry else None,
-            Limit(entry.get("agent", ""), entry.get("line", ""), entry.get("needs", "")),
+            Limit(
+                entry.get("agent", ""),
+                entry.get("line", ""),
+                entry.get("needs", ""),
+                bool(entry.get("thinks")),
+            ),
         )
         for entry in read_table("limits")["limit"]
     )

@@ -18,7 +18,7 @@ from sestet.models.offline.line_work import place_of_addition
 from sestet.models.offline.matching import ToolMatch, guess_tool, match_tool, names_file
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.plans import sketch_plan
-from sestet.models.offline.references import exchanges_of
+from sestet.models.offline.references import Exchange, exchanges_of
 from sestet.models.offline.specialists import next_step
 from sestet.models.offline.statements import may_be_kept, says_something
 from sestet.models.offline.tasks import Request, Task
@@ -55,7 +55,7 @@ class Replies:
         self._last: tuple[object, Sequence[Task]] = (None, ())
 
     def to(self, request: ModelRequest) -> ModelReply:
-        text, since = _task(request.messages)
+        text, since = task_of(request.messages)
         said = [message.text for message in request.messages if isinstance(message, AssistantMessage)]
         conversation = Conversation(self._abilities, said)
         past = exchanges_of(request.messages)
@@ -63,19 +63,22 @@ class Replies:
         if request.agent not in self._tools:
             results = [message for message in since if isinstance(message, ToolMessage)]
             may_delegate = any(tool.name == TRANSFER for tool in request.tools)
-            if self._last[0] != (text, past):
-                self._last = (text, past), understanding.tasks(text)
-            step = next_delegation(self._last[1], results, may_delegate=may_delegate)
+            step = next_delegation(self._tasks(understanding, text, past), results, may_delegate=may_delegate)
             return (
                 ModelReply(step) if isinstance(step, str) else ModelReply(calls=(ToolCall(TRANSFER, step),))
             )
         if request.agent == ASSISTANT and (answer := understanding.direct_answer(text)):
             return ModelReply(answer)
-        tools = [tool for tool in request.tools if tool.name not in (REJECT_TASK, SHOW_RESULTS)]
+        tools = tools_of(request)
         if not tools and not since:
             plans = self._abilities.plans(request.agent)
             return ModelReply(sketch_plan(text) if plans else conversation.only_thinking())
         return self._work(request.agent, work_of(text, since, tools), conversation)
+
+    def _tasks(self, understanding: Understanding, text: str, past: Sequence[Exchange]) -> Sequence[Task]:
+        if self._last[0] != (text, past):
+            self._last = (text, past), understanding.tasks(text)
+        return self._last[1]
 
     def _work(self, agent: str, work: Work, conversation: Conversation) -> ModelReply:
         """The next calls of a specialist, or its answer."""
@@ -111,6 +114,11 @@ class Replies:
         return _calls(match, work.request)
 
 
+def tools_of(request: ModelRequest) -> list[Tool]:
+    """The tools of an agent, without the calls that the tree offers."""
+    return [tool for tool in request.tools if tool.name not in (REJECT_TASK, SHOW_RESULTS)]
+
+
 def _stored(calls: Sequence[ToolCall], work: Work) -> Iterator[str]:
     """The texts that the calls would keep."""
     for call in calls:
@@ -119,7 +127,7 @@ def _stored(calls: Sequence[ToolCall], work: Work) -> Iterator[str]:
             yield from map(str, call.arguments.values())
 
 
-def _task(messages: Sequence[Message]) -> tuple[str, list[Message]]:
+def task_of(messages: Sequence[Message]) -> tuple[str, list[Message]]:
     """The present request, and what came after it."""
     since = list(takewhile(lambda message: not isinstance(message, UserMessage), reversed(messages)))
     return messages[len(messages) - len(since) - 1].text, since[::-1]

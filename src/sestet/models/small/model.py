@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
+from datetime import datetime
+from functools import cache
 from typing import cast
 
 from sestet.core.agent import DIRECT, REJECT_TASK, SHOW_RESULTS, TRANSFER, AgentSpec
@@ -13,6 +15,8 @@ from sestet.core.model import Model, ModelItem, ModelReply, ModelRequest, TextDe
 from sestet.core.record import replace
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
+from sestet.models.offline.leading import Lead, LeadingReplies
+from sestet.models.router import Router
 from sestet.models.small.page_steps import PAGE_TOOL, Tell
 from sestet.models.small.prompt import SmallPrompt, repeats_itself, reply_schema, sources_of, to_plain
 from sestet.models.small.reply import AnswerStream, read_reply
@@ -27,11 +31,24 @@ def _any_owner(request: str) -> Collection[str]:
     return ()
 
 
+def _no_lead(request: ModelRequest) -> Lead:
+    return None
+
+
+def leading_rules(
+    specs: Sequence[AgentSpec], tools: Mapping[str, Sequence[Tool]], open_router: Callable[[], Router]
+) -> Callable[[ModelRequest], Lead]:
+    """The rules of the built-in model, which load the router on the first request."""
+    replies = cache(lambda: LeadingReplies(specs, tools, open_router(), datetime.now))
+    return lambda request: replies().lead(request)
+
+
 class SmallModel:
     """Wraps a model without reliable tool calls: it writes its calls as text.
 
     ``owners_of`` names the possible owners of a request without asking a model: agents, and ``direct`` for
     the orchestrator's own answer. An empty result means that any agent is possible.
+    ``lead`` gives the replies that rules can give.
     """
 
     def __init__(
@@ -39,8 +56,10 @@ class SmallModel:
         model: Model,
         specs: Sequence[AgentSpec],
         owners_of: Callable[[str], Collection[str]] = _any_owner,
+        lead: Callable[[ModelRequest], Lead] = _no_lead,
     ) -> None:
         self._model = model
+        self._lead = lead
         self._owners_of = owners_of
         self._prompt = SmallPrompt(specs)
         self._page_agents = [spec.name for spec in specs if spec.owns(PAGE_TOOL)]
@@ -75,7 +94,17 @@ class SmallModel:
     async def _read(self, request: ModelRequest) -> AsyncGenerator[ModelItem, None]:
         """The reply with its calls; its answer is streamed as it arrives."""
         step = next_step(request, self._page_agent(request))
-        if made := code_made(step):
+        made = code_made(step)
+        if step is None:
+            # In a thread: the rules may load the router's weights.
+            led = await asyncio.to_thread(self._lead, request)
+            made = (led.text, led.calls) if isinstance(led, ModelReply) else None
+            if led == "talk":
+                # A small model takes results without an answer for the answer.
+                request = request._replace(messages=_without_results(request.messages), tools=())
+            elif led == "tell":
+                request = request._replace(tools=())
+        if made:
             text, calls = made
             if text:
                 yield TextDelta(text)
@@ -201,6 +230,12 @@ def _without_earlier_results(messages: Sequence[Message]) -> tuple[Message, ...]
     """The request and its last step: a small model mixes what stands in several results."""
     start = max((at for at, each in enumerate(messages) if isinstance(each, UserMessage)), default=0)
     return (*messages[: start + 1], *messages[max(start + 1, len(messages) - 2) :])
+
+
+def _without_results(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The conversation up to the present request."""
+    start = max((at for at, each in enumerate(messages) if isinstance(each, UserMessage)), default=0)
+    return tuple(messages[: start + 1])
 
 
 def _agents(tools: Sequence[Tool]) -> Sequence[str]:
