@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sestet.core.label import CLEAN, Origin
 from sestet.storage.database import Database
-from sestet.storage.memories import MemoryStore
+from sestet.storage.memories import MemoryIndex, MemoryStore
 
 ORIGIN = Origin("s", "t", CLEAN)
 
@@ -110,3 +110,19 @@ def test_no_question_is_ever_malformed(shared: MemoryStore, query: str) -> None:
 
 def _texts(memories: MemoryStore, query: str) -> list[str]:
     return [row.text for row in memories.find(query, 50)]
+
+
+def test_the_latest_rows_of_a_kind_are_found_behind_many_of_another(memories: MemoryStore) -> None:
+    database = memories._database  # pyright: ignore[reportPrivateUsage] - no fixture gives it
+    database.execute(
+        """INSERT INTO reflections (text, session_id, turn_id, created_at, level)
+           VALUES ('an old summary', 's', 't', 0, 1)"""
+    )
+    first = memories.add("first", ORIGIN)
+    for number in range(20):
+        memories.add(f"fact {number}", ORIGIN)
+    memories.rewrite(first.id, "first, changed", CLEAN, "you")
+
+    index = MemoryIndex(database)
+    assert [match.text for match in index.latest(3, ("reflections",))] == ["an old summary"]
+    assert [match.text for match in index.latest(2)] == ["first, changed", "fact 19"]

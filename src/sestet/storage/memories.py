@@ -94,11 +94,16 @@ class MemoryIndex:
 
     def latest(self, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
         """The rows that were stored or changed last, the latest first."""
+        # The index finds the last ones of a rare kind; changed ones have a new passage.
+        newest = """SELECT id FROM (SELECT id FROM passages WHERE collection = ? ORDER BY item_id DESC LIMIT ?)
+            UNION """
         rows = self._database.execute(
-            f"""SELECT collection, item_id, text FROM passages
-               WHERE collection IN (SELECT value FROM json_each(?))
+            f"""SELECT collection, item_id, text FROM passages WHERE id IN (
+                   {newest * len(kinds)} SELECT id FROM passages
+                   WHERE id > (SELECT max(id) FROM passages) - ?
+                       AND collection IN (SELECT value FROM json_each(?)))
                  AND {_CURRENT} ORDER BY id DESC LIMIT ?""",  # noqa: S608 - a condition from above
-            (json.dumps(kinds), limit),
+            (*(value for kind in kinds for value in (kind, 2 * limit)), 2 * limit, json.dumps(kinds), limit),
         )
         return [MemoryMatch(*row) for row in rows]
 

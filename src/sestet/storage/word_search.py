@@ -20,7 +20,7 @@ _FEW = 1_000
 #: Rows that are read for one word.
 _MOST_OF_A_WORD = 100
 #: Words that are looked up. Of a pasted page, the longest words count: they are the rarest.
-_MOST_WORDS = 24
+_MOST_WORDS = 12
 #: Frequent words of which several must come together, and the newest rows in which that is looked for.
 _MOST_FREQUENT = 3
 _NEWEST = 30_000

@@ -16,6 +16,8 @@ from sestet.storage.memories import MemoryIndex, MemoryKind, MemoryMatch, Memory
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow
 
 _CANDIDATES = 30
+#: Reflections are long, and few of them fit into a section.
+_REFLECTIONS = 8
 #: How many of the latest rows are searched for a topic.
 _LATEST = 500
 #: A fact is near in meaning from this part of the way between unrelated texts and equal ones on. Of unrelated
@@ -75,7 +77,8 @@ class Recall:
         if asked.is_topic:
             candidates = self._index.latest(_LATEST, kinds)
         else:
-            candidates = self._index.find(asked.search_words, _CANDIDATES, kinds)
+            most = _REFLECTIONS if kinds == ("reflections",) else _CANDIDATES
+            candidates = self._index.find(asked.search_words, most, kinds)
         return only_related(asked, candidates, lambda match: match.text)
 
     async def _near(self, query: str) -> list[int]:

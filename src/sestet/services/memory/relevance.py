@@ -169,7 +169,7 @@ class Asked:
 
     def may_be(self, memory: str) -> bool:
         """False if the message is about somebody's thing, such as "my brother's", and the memory is not."""
-        return self._required <= _stems(_tidy(memory))
+        return not self._required or self._required <= _stems(_tidy(memory))
 
     def shared(self, memory: str) -> float:
         """How much a memory shares with the message; 0: it has nothing to do with it."""
@@ -177,17 +177,13 @@ class Asked:
             return 0
         text = _tidy(memory)
         held = _stems(text)
-        told = self._topics & _topics_told(text) if self._topics else _NONE
+        told = sum(bool(re.search(_TOPICS[name].told, text)) for name in self._topics)
         if not self._subject:
-            return len(told)
+            return told
         shared = len(self._subject & held)
-        if shared < _LEAST * min(len(self._subject), len(_subject_words(text)) or 1):
+        if not shared or shared < _LEAST * min(len(self._subject), len(_subject_words(text)) or 1):
             return 0
-        return shared + len(told) if shared else 0
-
-
-def _topics_told(text: str) -> frozenset[str]:
-    return frozenset(name for name, topic in _TOPICS.items() if re.search(topic.told, text))
+        return shared + told
 
 
 def _topics_asked(text: str) -> frozenset[str]:
