@@ -95,8 +95,8 @@ class MemoryIndex:
     def latest(self, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
         """The rows that were stored or changed last, the latest first."""
         # The index finds the last ones of a rare kind; changed ones have a new passage.
-        newest = """SELECT id FROM (SELECT id FROM passages WHERE collection = ? ORDER BY item_id DESC LIMIT ?)
-            UNION """
+        newest = """SELECT id FROM
+            (SELECT id FROM passages WHERE collection = ? ORDER BY item_id DESC LIMIT ?) UNION """
         rows = self._database.execute(
             f"""SELECT collection, item_id, text FROM passages WHERE id IN (
                    {newest * len(kinds)} SELECT id FROM passages
