@@ -29,3 +29,16 @@ async def test_first_requests_to_all_surfaces_at_once_are_answered(tmp_path: Pat
 def test_every_endpoint_is_below_its_surface_alone() -> None:
     for each in all_endpoints():
         assert len([surface for surface in SURFACES if each.path.startswith(surface)]) == 1, each.path
+
+
+async def test_a_method_that_a_path_does_not_have_is_told_with_those_that_it_has(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        item = await client.post("/api/memory/items/m1")
+        entrance = await client.delete("/enter")
+        head = await client.head("/api/sessions")
+        nothing = await client.get("/api/nothing")
+
+    assert (item.status_code, item.headers["allow"]) == (405, "DELETE, GET, PATCH")
+    assert (entrance.status_code, entrance.headers["allow"]) == (405, "GET, POST")
+    assert (head.status_code, head.content) == (200, b"")
+    assert (nothing.status_code, nothing.json()["error"]["code"]) == (404, "not_found")

@@ -4,23 +4,21 @@ import asyncio
 from collections.abc import Callable, Sequence
 from importlib import import_module
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, compile_path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sestet import __version__
 from sestet.core.record import Record, to_json
 from sestet.server import built_page
-from sestet.server.built_page import page_routes
+from sestet.server.built_page import page_paths
 from sestet.server.endpoint import Endpoint, answer, error_response
 from sestet.server.entry import Entry, EntryCodes
 from sestet.server.errors import ApiError
 from sestet.server.host import Host
 from sestet.server.limits import RequestLimits
-from sestet.server.sign_in import sign_in_routes
+from sestet.server.paths import Path, Paths
+from sestet.server.sign_in import sign_in_paths
 
 #: The module of each surface, by the beginning of its paths. It has the table ``ENDPOINTS``.
 SURFACES = {
@@ -49,19 +47,21 @@ def application(
             return error_response(ApiError("unavailable", "the server is stopping"))
         return _json(Health("ready", __version__))
 
-    page = page_routes(built_page.DIRECTORY)
-    routes = [
-        Route("/health", health),
-        Route("/ready", ready),
-        *sign_in_routes(host.tokens, codes, limits, scheme),
-        *page,
-    ]
+    page = page_paths(built_page.DIRECTORY)
+    others = Paths(
+        (
+            Path("GET", "/health", health),
+            Path("GET", "/ready", ready),
+            *sign_in_paths(host.tokens, codes, limits, scheme),
+            *page,
+        )
+    )
 
     def load(surface: str) -> ASGIApp:
-        return _starlette([_route(host, endpoint, limits) for endpoint in endpoints_of(surface)])
+        return Paths(_path(host, endpoint, limits) for endpoint in endpoints_of(surface))
 
-    inner = _Surfaces(_starlette(routes), load)
-    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(route.path for route in page))
+    inner = _Surfaces(others, load)
+    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(each.path for each in page))
 
 
 def endpoints_of(surface: str) -> tuple[Endpoint, ...]:
@@ -99,38 +99,11 @@ class _Surfaces:
         return self._loaded[surface]
 
 
-def _starlette(routes: Sequence[Route]) -> Starlette:
-    inner = Starlette(routes=routes, exception_handlers={HTTPException: _no_such_page, Exception: _failed})
-    inner.router.redirect_slashes = False
-    return inner
-
-
-def _route(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Route:
+def _path(host: Host, endpoint: Endpoint, limits: RequestLimits) -> Path:
     async def handle(request: Request) -> Response:
         return await answer(host, limits, endpoint, request)
 
-    return Route(endpoint.path, handle, methods=[endpoint.method])
-
-
-async def _no_such_page(request: Request, error: Exception) -> Response:
-    if isinstance(error, HTTPException) and error.status_code == 405:
-        response = error_response(ApiError("method_not_allowed", f"{request.method} is not possible here"))
-        response.headers["allow"] = _allowed_methods(request.url.path)
-        return response
-    return error_response(ApiError("not_found", "there is nothing at this path", "see /api/openapi.json"))
-
-
-def _allowed_methods(path: str) -> str:
-    """The methods of every endpoint at a path, as the header Allow has them."""
-    surface = next((each for each in SURFACES if path.startswith(each)), None)
-    if surface is None:
-        return "GET, POST" if path == "/enter" else "GET"
-    patterns = ((each, compile_path(each.path)[0]) for each in endpoints_of(surface))
-    return ", ".join(sorted({each.method for each, pattern in patterns if pattern.match(path)}))
-
-
-async def _failed(request: Request, error: Exception) -> Response:
-    return error_response(error)
+    return Path(endpoint.method, endpoint.path, handle)
 
 
 def _json(value: object) -> Response:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+
+from sestet.server import paths
 
 #: Where ``make web`` builds the page. The wheel has it.
 DIRECTORY = Path(__file__).with_name("page")
@@ -61,8 +62,8 @@ class PageFile:
         return Response(content, headers=headers)
 
 
-def page_routes(directory: Path) -> list[Route]:
-    """A route for each file of the built page. If it was not built, the only one says so."""
+def page_paths(directory: Path) -> list[paths.Path]:
+    """A path for each file of the built page. If it was not built, the only one says so."""
     files = {
         "/" if path == f"/{_INDEX}" else path: PageFile(
             file.read_bytes(), file.suffix, _FOR_EVER if path.startswith(f"/{_ASSETS}/") else _ASK_AGAIN
@@ -70,7 +71,7 @@ def page_routes(directory: Path) -> list[Route]:
         for path, file in _files(directory)
     }
     files.setdefault("/", PageFile(_NOT_BUILT, ".html", "no-store"))
-    return [Route(path, file.answer) for path, file in files.items()]
+    return [paths.Path("GET", path, file.answer) for path, file in files.items()]
 
 
 def _files(directory: Path) -> Iterator[tuple[str, Path]]:

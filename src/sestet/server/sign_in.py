@@ -2,12 +2,12 @@
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
 
 from sestet.server.endpoint import Body, error_response, read_body
 from sestet.server.entry import EntryCodes, cookie_name
 from sestet.server.errors import ApiError
 from sestet.server.limits import RequestLimits
+from sestet.server.paths import Path
 from sestet.services.tokens import Tokens
 
 _YEAR = 365 * 24 * 3600
@@ -17,7 +17,7 @@ class ShownToken(Body):
     token: str
 
 
-def sign_in_routes(tokens: Tokens, codes: EntryCodes, limits: RequestLimits, scheme: str) -> list[Route]:
+def sign_in_paths(tokens: Tokens, codes: EntryCodes, limits: RequestLimits, scheme: str) -> list[Path]:
     """``scheme``: the one that clients see."""
 
     def keep(response: Response, token: str) -> Response:
@@ -50,6 +50,6 @@ def sign_in_routes(tokens: Tokens, codes: EntryCodes, limits: RequestLimits, sch
         return keep(Response(status_code=204), shown.token.strip())
 
     return [
-        Route("/enter", enter_by_code, methods=["GET"]),
-        Route("/enter", enter_by_token, methods=["POST"]),
+        Path("GET", "/enter", enter_by_code),
+        Path("POST", "/enter", enter_by_token),
     ]
