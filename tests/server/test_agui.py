@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 import sestet
 from sestet.core.errors import ModelError
-from sestet.core.model import ModelItem, ModelRequest, TextDelta
+from sestet.core.model import ModelItem, ModelReply, ModelRequest, TextDelta
 from tests.server.served import Served, serving
 from tests.server.test_conversations import exec_send, to_operator
 from tests.server.test_openai import exec_clock
@@ -64,6 +64,39 @@ async def test_an_answer_is_streamed_as_a_message(tmp_path: Path) -> None:
     assert (end["result"]["text"], end["result"]["session"]) == ("Hello to you!", "t1")
     assert end["usage"][0]["model"] == "scripted"
     assert end["usage"][0]["totalTokens"] > 0
+
+
+async def test_a_run_that_waits_for_its_session_has_begun_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Without it, the comment of a quiet stream would bring the first event too.
+    monkeypatch.setattr("sestet.server.followed_turn._QUIET_SECONDS", 1000.0)
+    called, may_end = asyncio.Event(), asyncio.Event()
+
+    class Waiting:
+        name = "waiting"
+
+        async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelItem]:
+            called.set()
+            await may_end.wait()
+            yield ModelReply("Done.")
+
+        async def close(self) -> None:
+            pass
+
+    async with serving(tmp_path, model=Waiting()) as served, served.client() as client:
+        before = asyncio.create_task(run_events(served, run_input("first", run="r1")))
+        await called.wait()
+        async with client.stream("POST", "/agui", json=run_input("second", run="r2")) as response:
+            lines = response.aiter_lines()
+            async with asyncio.timeout(20):
+                first = json.loads((await anext(lines)).removeprefix("data: "))
+            may_end.set()
+            rest = [line async for line in lines]
+        await before
+
+    assert (first["type"], first["runId"]) == ("RUN_STARTED", "r2")
+    assert "RUN_FINISHED" in rest[-2]
 
 
 async def test_a_delegation_is_a_sub_agent_with_its_calls_and_words(tmp_path: Path) -> None:

@@ -254,7 +254,9 @@ async def test_one_token_has_a_limited_number_of_open_streams(tmp_path: Path) ->
         url = "/api/sessions/s1/events"
         async with served.client() as client, served.client(served.new_token("read")) as other:
             async with client.stream("GET", url) as open_one:
-                await anext(open_one.aiter_bytes())
+                # Kept: without it, the client would leave after the first bytes.
+                reading = open_one.aiter_bytes()
+                await anext(reading)
                 async with client.stream("GET", url) as second:
                     assert second.status_code == 429
                     assert b"too_many_requests" in await second.aread()

@@ -85,20 +85,25 @@ class Feed:
         index = bisect_right(self._held, place, key=lambda each: each.place)
         return list(islice(self._held, index, index + _AT_ONCE))
 
-    async def follow(self, after: Place, quiet: float | None = None) -> AsyncGenerator[list[Placed]]:
+    async def follow(
+        self, after: Place, quiet: float | None = None, first: float | None = None
+    ) -> AsyncGenerator[list[Placed]]:
         """The events after a place, some at a time; without end, unless the session is deleted.
 
-        ``quiet``: give an empty list after so many seconds without an event.
+        ``quiet``: give an empty list after so many seconds without an event; ``first``: the same before the
+        first event or empty list.
         """
+        wait = first or quiet
         while not self.ended:
             found = self._after(after)
             if found:
-                after = found[-1].place
+                after, wait = found[-1].place, quiet
                 yield found
             elif after < self._start:
                 # Everything up to the held events was folded or forgotten since.
                 after = self._start
-            elif not await self._has_news(quiet):
+            elif not await self._has_news(wait):
+                wait = quiet
                 yield []
 
     async def _has_news(self, seconds: float | None) -> bool:

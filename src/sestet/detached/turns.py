@@ -257,8 +257,6 @@ class DetachedTurns:
         number = 0
         async with aclosing(events) as stream:
             async for event in stream:
-                if not number:
-                    row = self._journal.turn(turn_id)
-                    number = row.number if row else 0
+                number = number or self._runner.running.number_of(turn_id)
                 self.feeds.add(number, event)
                 self.on_event(event)

@@ -34,6 +34,11 @@ class RunningTurns:
         running = self._by_session.get(session_id)
         return running.turn.id if running else None
 
+    def number_of(self, turn_id: str) -> int:
+        """The place of a running turn in its session; 0: it does not run here."""
+        turns = (running.turn for running in self._by_session.values())
+        return next((turn.number for turn in turns if turn.id == turn_id), 0)
+
     def cancel_turn(self, session_id: str) -> bool:
         """Stop the running turn of a session, with all of its delegations."""
         running = self._by_session.get(session_id)

@@ -37,6 +37,7 @@ class ServerSentEvents(Response):
         """``open_things`` is closed at the end."""
         super().__init__(headers=HEADERS)
         self._open_things = open_things or ExitStack()
+        self._begun = False
 
     def content(self) -> AsyncGenerator[bytes]:
         raise NotImplementedError
@@ -47,24 +48,41 @@ class ServerSentEvents(Response):
                 await send(_HEAD)
                 await _end(send)
                 return
-            sending = asyncio.create_task(self._send(send))
+            sending = asyncio.current_task()
+            assert sending is not None
             leaving = asyncio.create_task(_until_gone(receive))
+
+            def stop(_: asyncio.Task[None]) -> None:
+                sending.cancel()
+
+            leaving.add_done_callback(stop)
             try:
-                await asyncio.wait((sending, leaving), return_when=asyncio.FIRST_COMPLETED)
+                await self._send(send)
+            except asyncio.CancelledError:
+                # The server may stop this request at the same moment.
+                if not leaving.done() or sending.uncancel():
+                    raise
+                await self._give_up(leaving, send)
             finally:
-                for task in (sending, leaving):
-                    task.cancel()
-                await asyncio.wait((sending, leaving))
-            if not sending.cancelled():
-                # Raises if the stream failed on a bug.
-                sending.result()
-            elif not leaving.cancelled() and not leaving.result():
-                await _end(send)
+                leaving.remove_done_callback(stop)
+                leaving.cancel()
+
+    async def _give_up(self, leaving: asyncio.Task[None], send: Send) -> None:
+        """The client has left, or sends a body that is too large."""
+        try:
+            leaving.result()
+        except ApiError:
+            if not self._begun:
+                raise
+            await _end(send)
 
     async def _send(self, send: Send) -> None:
-        # In the same step as the first part, so that both go out in one piece.
-        await send(_HEAD)
         async with aclosing(self.content()) as parts:
+            # In the same step as the first part, so that both go out in one piece.
+            first = await anext(parts, b"")
+            self._begun = True
+            await send(_HEAD)
+            await _write(send, first)
             async for part in parts:
                 await _write(send, part)
         await _end(send)
@@ -129,11 +147,7 @@ async def _end(send: Send) -> None:
     await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _until_gone(receive: Receive) -> bool:
-    """Whether the client has left; False: it sends a body that is too large, and the stream ends."""
-    try:
-        while (await receive())["type"] != "http.disconnect":
-            pass
-    except ApiError:
-        return False
-    return True
+async def _until_gone(receive: Receive) -> None:
+    """Wait until the client has left; raise if it sends a body that is too large."""
+    while (await receive())["type"] != "http.disconnect":
+        pass

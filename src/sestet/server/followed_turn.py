@@ -14,6 +14,8 @@ from sestet.storage.session_log import Place, Placed
 
 #: Seconds without an event before a comment shows that the stream is alive, and the token is checked again.
 _QUIET_SECONDS = 10.0
+#: Seconds that the first bytes of an answer wait for the first events, so that both go out in one piece.
+_FIRST_SECONDS = 0.02
 
 
 class FollowedTurn:
@@ -29,13 +31,13 @@ class FollowedTurn:
         self._begun = False
 
     async def batches(self) -> AsyncGenerator[list[Placed]]:
-        """The turn's events, some at a time; an empty list after some quiet seconds.
+        """The turn's events, some at a time; an empty list if none comes at once, and after quiet seconds.
 
         Without ``ended``, the reading was cut off: the token was revoked, the server stops, or the message
         was cancelled before its turn began.
         """
         with self._call.host.turns.feeds.reading(self.session_id) as feed:
-            async with aclosing(feed.follow(self.after, _QUIET_SECONDS)) as batches:
+            async with aclosing(feed.follow(self.after, _QUIET_SECONDS, _FIRST_SECONDS)) as batches:
                 async for batch in batches:
                     own = self._own(batch)
                     if not self._may_go_on():
@@ -70,7 +72,8 @@ def accept(
     host = call.host
     after = host.turns.feeds.last(session_id)
     message = host.turns.accept(session_id, text, key, mine=mine, agent=agent)
-    if row := host.app.journal.turn(message.turn_id):
+    # A message keeps its text until its turn begins.
+    if not message.text and (row := host.app.journal.turn(message.turn_id)):
         after = Place(row.number, 0)
     return FollowedTurn(call, session_id, message.turn_id, after)
 
@@ -108,12 +111,13 @@ class TurnStream(ServerSentEvents):
         self._surface = surface
 
     async def content(self) -> AsyncGenerator[bytes]:
-        yield self._surface.begin()
+        begun = self._surface.begin()
         async with aclosing(self._turn.batches()) as batches:
             async for batch in batches:
-                yield b"".join(map(self._surface.write, batch)) or QUIET
+                yield begun + b"".join(map(self._surface.write, batch)) or QUIET
+                begun = b""
         if not self._turn.ended:
-            yield self._surface.cut_off()
+            yield begun + self._surface.cut_off()
 
 
 async def read_whole(call: Call[Any, Any], turn: FollowedTurn, read: Callable[[Placed], object]) -> None:
