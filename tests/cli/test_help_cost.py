@@ -60,3 +60,21 @@ def test_the_table_says_of_a_command_what_its_own_help_says(name: str) -> None:
     own = LazyCommand(name, COMMANDS[name]).load().get_short_help_str(limit=1_000)
 
     assert COMMANDS[name].help == own
+
+
+def test_the_garbage_collector_works_in_a_command_and_leaves_its_modules_alone(home: Home) -> None:
+    program = PROGRAM.replace("import json, sys", "import gc, json, sys").replace(
+        "json.dumps(sorted(sys.modules))", "json.dumps([gc.isenabled(), gc.get_freeze_count()])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program.format(arguments=["tokens", "list"])],
+        cwd=home.work,
+        env=home.environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    is_on, left_alone = json.loads(done.stderr.splitlines()[-1])
+
+    assert is_on
+    assert left_alone > 0

@@ -1,5 +1,8 @@
 """The program: the table of its commands, and the options that stand before a command."""
 
+import gc
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast
@@ -91,7 +94,20 @@ class LazyCommand(TyperCommand):
 
     # The group runs the command of the context that this returns. Any: typer's class Context is private.
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return self.load().make_context(info_name, args, parent, **extra)
+        with _left_alone_by_the_collector():
+            command = self.load()
+        return command.make_context(info_name, args, parent, **extra)
+
+
+@contextmanager
+def _left_alone_by_the_collector() -> Generator[None]:
+    """The garbage collector looks at nothing that is made inside, now or later: modules live for good."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 # Plain help: with rich, the help alone would cost thirteen times the start of Python.
