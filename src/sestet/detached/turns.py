@@ -6,8 +6,9 @@ next process that starts goes on with it. Every reader follows the session's fee
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Literal, TypeAlias
 
 from sestet.app import App
@@ -19,7 +20,8 @@ from sestet.runtime.runner import Runner
 from sestet.runtime.turn import new_turn_id, require_usable
 from sestet.storage.accepted_messages import AcceptedMessage, AcceptedMessages
 from sestet.storage.database import Database
-from sestet.storage.journal import Journal
+from sestet.storage.journal import Journal, TurnRow
+from sestet.storage.lock_wait import when_free
 from sestet.storage.session_log import SessionLog
 
 _log = logging.getLogger(__name__)
@@ -30,11 +32,15 @@ _LONGEST_KEY = 200
 #: Seconds before a turn that the storage has cut off is tried again; doubled with each failure in a row.
 _FIRST_PAUSE = 1.0
 _LONGEST_PAUSE = 60.0
+#: Seconds that another process has to stop a turn before the answer says that it was only asked to.
+_STOP_SECONDS = 5.0
+_LOOK_AGAIN = 0.05
 #: Seconds that calls have to end when the process stops.
 GRACE = 10.0
 
 TurnState: TypeAlias = Literal["queued", "running", "paused", "finished", "failed", "cancelled"]
-Cancelled: TypeAlias = Literal["cancelled", "ended", "elsewhere"]
+#: ``asked``: the process that runs the turn was asked to stop it, and has not done so yet.
+Cancelled: TypeAlias = Literal["cancelled", "ended", "asked"]
 
 
 class TooManyWaitingError(PersonError):
@@ -174,7 +180,7 @@ class DetachedTurns:
         return await self._runner.running.steer(turn_id, text, key, mine=mine)
 
     async def cancel(self, turn_id: str) -> Cancelled:
-        """End a turn: one that waits in the queue, one that runs here, or one that waits for a decision."""
+        """End a turn, wherever it runs or waits."""
         if self._messages.cancel(turn_id):
             if turn_id in self._tasks:
                 self._tasks[turn_id][1].cancel()
@@ -189,7 +195,23 @@ class DetachedTurns:
         if row.state == "paused":
             await self.abandon(row.session_id, turn_id)
             return "cancelled"
-        return "elsewhere"
+        return await self._cancel_elsewhere(row)
+
+    async def _cancel_elsewhere(self, turn: TurnRow) -> Cancelled:
+        """Ask the process that runs a turn to stop it, and wait a moment for that."""
+        await when_free(lambda: self._journal.stop_requests.add(turn.id))
+        give_up = time.monotonic() + _STOP_SECONDS
+        while (row := self._journal.turn(turn.id)) is not None and row.state == "running":
+            if self._runner.locks.is_free(turn.session_id):
+                # Its process has died.
+                with suppress(PersonError):
+                    await self.abandon(turn.session_id, turn.id)
+            elif time.monotonic() > give_up:
+                return "asked"
+            else:
+                await asyncio.sleep(_LOOK_AGAIN)
+        self.feeds.changed(turn.session_id)
+        return "cancelled" if row is not None and row.state == "cancelled" else "ended"
 
     async def abandon(self, session_id: str, turn_id: str) -> None:
         """End a turn that waits or was cut off, and tell the readers of its session."""

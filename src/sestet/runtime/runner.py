@@ -61,7 +61,7 @@ class Runner:
         self.locks = locks
         self._limits = limits
         self._hooks = hooks
-        self.running = RunningTurns()
+        self.running = RunningTurns(log)
 
     def run_turn(
         self,

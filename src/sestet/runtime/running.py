@@ -2,14 +2,18 @@
 
 import asyncio
 import time
+from contextlib import suppress
 from typing import NamedTuple
 
 from sestet.core.errors import StorageError
 from sestet.runtime.steering import steer
 from sestet.runtime.turn import Turn
+from sestet.storage.turn_log import TurnLog
 
 #: Seconds between two looks at turns that are about to be cut off.
 _LOOK_AGAIN = 0.02
+#: Seconds between two looks for turns that another process wants to stop. Most turns end before the first.
+_LOOK_ABROAD = 0.3
 
 
 class _Running(NamedTuple):
@@ -20,11 +24,37 @@ class _Running(NamedTuple):
 class RunningTurns:
     """At most one turn of each session."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: TurnLog) -> None:
+        self._log = log
         self._by_session: dict[str, _Running] = {}
+        self._is_watching = False
+        self._looking: asyncio.Task[None] | None = None
 
     def add(self, turn: Turn, task: asyncio.Task[None]) -> None:
         self._by_session[turn.session_id] = _Running(turn, task)
+        if not self._is_watching:
+            self._is_watching = True
+            self._look_later()
+
+    def _look_later(self) -> None:
+        asyncio.get_running_loop().call_later(_LOOK_ABROAD, self._look)
+
+    def _look(self) -> None:
+        self._is_watching = bool(self._by_session)
+        if self._is_watching:
+            self._looking = asyncio.create_task(self._stop_requested())
+
+    async def _stop_requested(self) -> None:
+        """Stop the turns that another process wants to stop, and look again later."""
+        try:
+            # While the file cannot be read, the turns themselves say so.
+            with suppress(StorageError):
+                for turn_id in await self._log.stop_requests():
+                    for session_id, running in list(self._by_session.items()):
+                        if running.turn.id == turn_id:
+                            self.cancel_turn(session_id)
+        finally:
+            self._look_later()
 
     def remove(self, turn: Turn) -> None:
         del self._by_session[turn.session_id]

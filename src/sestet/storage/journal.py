@@ -33,6 +33,7 @@ from sestet.storage.forgettings import Forgettings
 from sestet.storage.lock_wait import LockWait, held_too_long
 from sestet.storage.prompts import PromptStore
 from sestet.storage.spending import SpendingStore
+from sestet.storage.stop_requests import StopRequests
 
 EventT = TypeVar("EventT", bound=Event)
 Columns: TypeAlias = tuple[str | int | float, ...]
@@ -105,6 +106,7 @@ class Journal:
         self._forgettings = Forgettings(database)
         self._spending = SpendingStore(database)
         self.prompts = PromptStore(database)
+        self.stop_requests = StopRequests(database)
         self._staged: list[_Staged] = []
         self._sync = False
         #: Turn id → the delegations of it that may have pieces in the database, each with their kind.

@@ -558,4 +558,7 @@ CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
     WHEN true AND EXISTS (SELECT 1 FROM forgotten_turns WHERE turn_id = new.turn_id AND ended) BEGIN
         SELECT RAISE(ABORT, 'the turn was ended by forgetting');
     END;
+CREATE TABLE stop_requests (
+        turn_id TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

@@ -4,7 +4,7 @@ A turn awaits its storage, so a database over a network can stand behind these p
 suspends here: a task that awaits it goes on at once, unless another process has locked the file.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from sestet.core.event import ApprovalRequested, Event, ToolCalled
@@ -73,6 +73,10 @@ class TurnLog(Protocol):
         """Events of some kinds from the last turns of a session before one of them, oldest first."""
         ...
 
+    async def stop_requests(self) -> Collection[str]:
+        """The turns that another process wants to stop."""
+        ...
+
 
 class Approvals(Protocol):
     """Questions to the person, bound to exact calls; each is stored together with its event."""
@@ -134,6 +138,9 @@ class JournalLog:
         self, session_id: str, kinds: Sequence[str], last_turns: int, before: int
     ) -> Iterable[Event]:
         return self._journal.session_events(session_id, kinds, last_turns, before)
+
+    async def stop_requests(self) -> Collection[str]:
+        return self._journal.stop_requests.all()
 
 
 class StoredApprovals:

@@ -186,4 +186,10 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     END;
     """
     + refused_after_forgetting("events", "true"),
+    # 25: turns that a process is asked to stop.
+    """
+    CREATE TABLE stop_requests (
+        turn_id TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
