@@ -286,8 +286,9 @@ async def test_a_person_who_said_no_is_told_so_in_the_second_person(tmp_path: Pa
 async def test_every_example_of_every_tool_reaches_that_tool(tmp_path: Path) -> None:
     """Relation: every tool understands its own examples."""
     async with sestet.open({}, home=tmp_path) as app:
-        # A question that memory cannot answer would go on to other places.
+        # A question that memory or knowledge cannot answer would go on to other places.
         await say(app, "remember that my 7query7 is green")
+        await say(app, "save this knowledge: 7query7 is green")
         for tool in app.tools:
             for number, example in enumerate(tool.examples):
                 request, _ = filled(tool, example)

@@ -139,6 +139,17 @@ class Conversation(NamedTuple):
         return f"I cannot do that: it is work for the {agent}{work}, and the {agent} has no tools here yet."
 
 
+def is_about_assistant(question: str) -> bool:
+    """Whether a question is about the assistant, so that neither a fact nor a file answers it."""
+    is_memory = re.search(
+        r"\byou(?:'ve| have| still| also| ever| really)* (?:know|remember|recall|have|see|saw|find|found"
+        r"|think|say|said|tell|told|note|noted|save|saved|store|stored|keep|kept|hear|heard)\b",
+        question,
+        re.IGNORECASE,
+    )
+    return _ABOUT_ME.match(question) is not None and not is_memory and not asks_who_i_am(question)
+
+
 def nothing_on_record(question: str) -> str:
     """Says that neither a stored fact nor a file answers a question."""
     if asks_who_i_am(question):

@@ -58,7 +58,9 @@ def read_correction(text: str) -> Correction | None:
     rest = led["rest"].strip(" .!") if led else said
     if (found := _SAID["with_not"].fullmatch(rest)) and _is_correction(found, led is not None):
         return Correction(found["new"].strip(" ,."), found["old"].strip(" ,."))
-    if found := _SAID["meant_only"].fullmatch(rest):
+    # "He is 3 years old" tells something new of somebody, and corrects nothing.
+    tells_more = led is None and re.match(r"(?:he|she)\b", rest, re.IGNORECASE)
+    if not tells_more and (found := _SAID["meant_only"].fullmatch(rest)):
         return Correction(found["new"].strip(" ,."), said=rest if _SAID["pronoun_is"].match(rest) else "")
     if led and _SAID["place"].fullmatch(rest):
         return Correction(rest)

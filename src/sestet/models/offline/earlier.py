@@ -243,9 +243,9 @@ class Earlier:
         return f"save this knowledge: {what}" if last and last[0].agent == "librarian" else None
 
     def _search_in_it(self, what: str) -> Task | str:
-        for request in self._of_operator():
-            if path := self._argument(Request("operator", request), "path"):
-                return ask("operator", what, f"find {without_article(what)} in {path}")
+        paths = (self._argument(Request("operator", request), "path") for request in self._of_operator())
+        if path := self._last_file() or next(filter(None, paths), ""):
+            return ask("operator", what, f"find {without_article(what)} in {path}")
         return f"what do you know about {what}?"
 
     def _read_which(self, which: str) -> Task:

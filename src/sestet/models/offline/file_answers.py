@@ -32,8 +32,12 @@ _NEAREST = "No line of your files says just that. The nearest:"
 _SHORTEST_STEM = 3
 #: Less of a word is the beginning of too many others: "all" of "allergic".
 _BEGINNING = 4
-#: "What am I allergic to?" asks about the person, and most lines of files are about others.
-_ASKS_WHAT_I_AM = re.compile(r"\b(?:am|was) i\b", re.IGNORECASE)
+#: "What am I allergic to?", "where do I live?": most lines of files are about others.
+_ASKS_WHAT_I_AM = re.compile(
+    r"\b(?:am|was) i\b|\bi (?:live|reside|work|study|weigh|come from)\b"
+    r"|\bmy (?:name|address|age|birthday|job|profession|height|weight|home|nationality)\b(?!')",
+    re.IGNORECASE,
+)
 #: A line in the words of its writer, or an entry such as "allergies: nuts".
 _IN_OWN_WORDS = re.compile(r"\b(?:I|[Mm]y)\b|^\W*\w+:")
 

@@ -27,15 +27,20 @@ def change_setting(work: Work, found: re.Match[str]) -> Next:
     """
     given = {name.rstrip("23"): value for name, value in found.groupdict().items() if value}
     path, key, value = (given[name].strip(_QUOTES) for name in ("path", "key", "value"))
-    is_setting = "plainly" in given or _SETTINGS.fullmatch(path) is not None
+    # "Change food to 350" means the number beside the word: words are not replaced by a number.
+    is_number = re.match(r"[€$£]?\d", value) is not None and not any(map(str.isdigit, key))
+    is_setting = "plainly" in given or is_number or _SETTINGS.fullmatch(path) is not None
     if not work.steps:
         return call("fs_search", text=key, path=path) if is_setting else None
     if work.last.call.name != "fs_search":
         return None
     if work.last.result.failed:
         return f"Nothing was changed: {work.last.result.text}"
-    lines = [changed for one in work.last.result.found if (changed := _with_value(one, key, value))]
-    if not lines and "plainly" not in given:
+    hits = work.last.result.found
+    lines = [changed for one in hits if (changed := _with_value(one, key, value))]
+    if not lines and is_number:
+        lines = [changed for one in hits if (changed := _with_number(one, key, value))]
+    if not lines and not is_number and "plainly" not in given:
         return call("fs_edit", path=path, old=key, new=value)
     if len(lines) != 1:
         return _NO_SETTING.format(path=path, key=key)
@@ -51,6 +56,17 @@ def _with_value(line: Found, key: str, value: str) -> tuple[str, str] | None:
         re.IGNORECASE,
     )
     return (line.text, f"{sets['head']}{sets['quote']}{value}{sets['end']}") if sets else None
+
+
+def _with_number(line: Found, key: str, value: str) -> tuple[str, str] | None:
+    """A line with the words and one number behind them, as it is and with the new number: "food,320"."""
+    found = re.fullmatch(
+        rf"(?P<head>(?:.*\W)?{re.escape(key)}(?!\w)\D*?)(?P<old>\d+(?:[.,]\d+)*)(?P<end>\D*)",
+        line.text,
+        re.IGNORECASE,
+    )
+    is_one = found is not None and not any(map(str.isdigit, found["head"]))
+    return (line.text, f"{found['head']}{value}{found['end']}") if found is not None and is_one else None
 
 
 def _add_about(work: Work, found: re.Match[str]) -> Next:

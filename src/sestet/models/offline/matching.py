@@ -64,7 +64,7 @@ _PARTS = frozenset(
 )
 #: Words that name no file, whatever is done with it.
 _NO_FILES = frozenset(
-    {"everything", "yourself", "myself", "itself", "him", "her", "us", "anything", "something"}
+    ("everything", "yourself", "itself", "him", "her", "us", "anything", "something", "current", "working")
 )
 #: Introduces a text that the request gives.
 _GIVEN = re.compile(r"\b(?:with|containing|contains|saying|says?|as|to|into)\b|:", re.IGNORECASE)
@@ -146,6 +146,8 @@ def guess_tool(text: str, tools: Sequence[Tool]) -> ToolMatch | None:
 
 def names_file(match: ToolMatch, text: str) -> bool:
     """Whether the path of a call is one: "show me everything" names no file, "add milk to my tea" neither."""
+    if "tab" in match.arguments and not re.search(r"\btabs?\b|\bt\d+\b", text, re.IGNORECASE):
+        return False
     path = match.arguments.get("path")
     if not isinstance(path, str):
         return True

@@ -10,11 +10,13 @@ from sestet.models.offline.answering import (
     candidates_for,
     has_subject,
     is_about_person,
+    lines_that_answer,
     search_words,
 )
 from sestet.models.offline.categories import read_asked_kind
 from sestet.models.offline.corrections import answered_question, corrected_fact, read_correction
 from sestet.models.offline.statements import is_statement
+from sestet.models.offline.tasks import SHOW_DOCUMENT
 from sestet.models.offline.words import trim_request
 from sestet.models.offline.work import Flow, Next, Work, call, form
 
@@ -23,7 +25,10 @@ CORRECT = "correct what is remembered: {text}"
 CORRECT_ABOUT = "correct what is remembered about {about}: {text}"
 FORGET_ABOUT = "forget what you know about {what}"
 FORGET_ALL = "forget all that is remembered"
-_NOTHING_TO_FORGET = "Nothing is on record about “{what}”, so there is nothing to forget."
+_NOTHING_TO_FORGET = (
+    "No fact that you told me is about “{what}”, so there is nothing to forget. `sestet knowledge forget` "
+    "removes what you saved as knowledge."
+)
 _NOTHING_TO_CORRECT = (
     "I have nothing on record to correct with “{new}”. Say the whole sentence, as in “my dog is called Max”."
 )
@@ -34,6 +39,7 @@ _EVERYTHING = "me"
 _MOST_FACTS = 20
 _ALL_FACTS = 50
 _MOST_STEPS = 8
+_MOST_PASSAGES = 5
 
 
 def is_correction(request: str) -> bool:
@@ -117,7 +123,48 @@ def after_looking_up(work: Work) -> Next:
     """Passages that the person asks for are told as they are, also those that are near only in meaning."""
     if not re.match(r"look up\b", trim_request(work.request), re.IGNORECASE):
         return None
-    return _only_answers(work, "In the knowledge base:", _NOT_ON_RECORD)
+    if work.last.call.name == "rag_retrieve":
+        return _in_documents(work)
+    told = _only_answers(work, "In the knowledge base:", "")
+    is_nothing = told == "" or (told is None and not work.last.result.found)
+    is_named = re.search(r"\bin (?:the|our|my|your) knowledge(?: base)?\b", work.request, re.IGNORECASE)
+    if is_nothing and not is_named and "rag_retrieve" in work.tools:
+        return call("rag_retrieve", query=_question(work), collections=["documents"], limit=_MOST_PASSAGES)
+    return _NOT_ON_RECORD if told == "" else told
+
+
+def _in_documents(work: Work) -> str:
+    """The lines of ingested documents that answer a question."""
+    passages = work.last.result.found
+    lines = [
+        Found(one.name, line.strip()) for one in passages for line in one.text.splitlines() if line.strip()
+    ]
+    answers = lines_that_answer(_question(work), lines)[:_MOST_PASSAGES]
+    return "\n".join(("In your documents:", *map(_as_line, answers))) if answers else _NOT_ON_RECORD
+
+
+def _as_line(line: Found) -> str:
+    return f"- {line.text} ({line.name.rpartition('/')[2]})"
+
+
+def _show_document(work: Work, found: re.Match[str]) -> Next:
+    """A document by its name: of all passages, those that come from it."""
+    name = found["name"].strip(" .?!\"'“”")
+    if not work.steps:
+        stem, _, _ = name.rpartition(".")
+        return call("rag_retrieve", query=f"{name} {stem}", collections=["documents"], limit=_ALL_FACTS)
+    of_it = [
+        one for one in work.last.result.found if name.casefold() in one.name.rpartition("/")[2].casefold()
+    ]
+    if not of_it:
+        return (
+            f"There is no file and no document named “{name}”. “list the files” shows which files are here."
+        )
+    return "\n".join((f"From the document {of_it[0].name}:", *(one.text.strip() for one in reversed(of_it))))
+
+
+def _question(work: Work) -> str:
+    return re.sub(r"^(?:do you remember|look up)\s+", "", trim_request(work.request), flags=re.IGNORECASE)
 
 
 def _only_answers(work: Work, head: str, nothing: str) -> Next:
@@ -125,7 +172,7 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
     result = work.last.result
     if not has_subject(work.request):
         return None
-    question = re.sub(r"^(?:do you remember|look up)\s+", "", trim_request(work.request), flags=re.IGNORECASE)
+    question = _question(work)
     kept = answers_to(question, result.found)
     if asks_name_or_age(question) and work.last.call.name == "memory_recall" and not _has_all(work):
         return _recall_all(work)
@@ -179,17 +226,19 @@ def _correct(work: Work, found: re.Match[str]) -> Next:
         return _recall_all(work)
     if correction.is_sentence and not correction.has_pronoun and is_statement(correction.new):
         return call("memory_remember", fact=correction.new)
-    if fact := answered_question(about, correction.new):
+    if not correction.is_sentence and (fact := answered_question(about, correction.new)):
         return call("memory_remember", fact=fact)
     return _NOTHING_TO_CORRECT.format(new=correction.new)
 
 
 _CORRECTS = frozenset({"memory_recall", "memory_update", "memory_remember"})
 _FORGETS = frozenset({"memory_recall", "memory_forget"})
+_DOCUMENTS = frozenset({"rag_retrieve"})
 #: Requests that take several calls: their words, the tools that they need, and the work.
 FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
     (form(FORGET_ALL), _FORGETS, _forget_all),
     (form(FORGET_ABOUT), _FORGETS, _forget_about),
+    (form(SHOW_DOCUMENT), _DOCUMENTS, _show_document),
     (form(CORRECT_ABOUT), _CORRECTS, _correct),
     (form(CORRECT), _CORRECTS, _correct),
 )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
+from sestet.models.offline.command_work import is_command_work
 from sestet.models.offline.statements import KEEPS, begins_with_request, is_request, is_statement
 from sestet.models.offline.tasks import Task
 from sestet.models.offline.words import is_question, trim_request
@@ -40,9 +41,15 @@ def are_requests(lines: Sequence[str]) -> bool:
     return lines[0] in asking or not any(map(is_statement, lines))
 
 
-def tasks_of_lines(lines: Sequence[str], tasks: Callable[[str], Sequence[Task]]) -> Sequence[Task]:
+def tasks_of_lines(
+    lines: Sequence[str], tasks: Callable[[str], Sequence[Task]], direct_answer: Callable[[str], str]
+) -> Sequence[Task]:
     """The tasks of each line. The lines that are not understood are named at the end."""
-    understood = {line: tasks(line) for line in lines}
+    asking = (line for line in lines if is_request(line) or is_command_work(line) or direct_answer(line))
+    understood: dict[str, Sequence[Task]] = {
+        **dict.fromkeys(lines, ()),
+        **{line: tasks(line) for line in asking},
+    }
     unclear = [line for line in lines if not any(task.is_clear for task in understood[line])]
     clear = [task for line in lines if line not in unclear for task in understood[line]]
     named = ", ".join(f"“{line}”" for line in unclear)

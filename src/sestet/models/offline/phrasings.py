@@ -23,6 +23,8 @@ class Rephrased(NamedTuple):
     subject: str = ""
     #: A folder that is listed instead, if it is there.
     folder: str = ""
+    #: A document, which is a file here or was ingested.
+    document: str = ""
 
 
 class _Phrasing(NamedTuple):
@@ -49,12 +51,12 @@ def rephrase(request: str, tools: Mapping[str, Sequence[Tool]]) -> Rephrased | N
             values = {_SAME_GROUP.sub("", name): value.strip(" ,.!?") for name, value in groups.items()}
             if phrasing.agent == "operator":
                 values = {name: without_article(value) for name, value in values.items()}
-            folder = values.pop("folder", "").casefold()
+            folder, document = values.pop("folder", "").casefold(), values.pop("document", "")
             if all(values.values()):
                 request = phrasing.request if values or not phrasing.otherwise else phrasing.otherwise
                 subject = next(iter(values.values()), "")
                 asked = request.format(**values)
-                return Rephrased(phrasing.agent, asked, phrasing.is_lookup, subject, folder)
+                return Rephrased(phrasing.agent, asked, phrasing.is_lookup, subject, folder, document)
     return None
 
 

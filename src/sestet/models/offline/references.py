@@ -15,6 +15,13 @@ from sestet.models.router.splitting import openings
 _SAID = patterns_of("references")
 
 _HE_OR_SHE = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
+_RELATIVE = re.compile(
+    r"\b((?:my|our) (?:(?:little|big|older|younger|best|new|old) )?(?:sister|brother|mother|father|mum|mom"
+    r"|dad|wife|husband|son|daughter|boss|friend|partner|girlfriend|boyfriend|fiancée?|uncle|aunt|cousin|nephew"
+    r"|niece|grandma|grandpa|grandmother|grandfather|neighbou?r|doctor|dentist|teacher|coach|colleague|landlord"
+    r"|flatmate|roommate|baby|kid|child|dog|cat|horse|pet))\b",
+    re.IGNORECASE,
+)
 _A_NAME = re.compile(r"\b[A-Z][a-zà-ÿ]+\b(?!\s+(?:is|are)\s+a\b)")
 _NO_NAMES = frozenset({"you", "i", "in", "my", "remembered", "already", "forgotten", "nothing", "your"})
 CANNOT_REWRITE = (
@@ -199,9 +206,23 @@ def with_name(question: str, past: Sequence[Exchange]) -> str:
 
 def with_named_subject(statement: str, past: Sequence[Exchange]) -> str:
     """ "She works at the zoo" with the one person that the last message or its answer names."""
-    begins = re.match(r"(?:he|she)\b(?!')", statement, re.IGNORECASE)
-    name = _named_in(past[-1]) if past and begins else ""
-    return f"{name}{statement[begins.end() :]}" if name and begins else statement
+    begins = re.match(r"(?:he|she)(?P<is>'s)?\b(?!')", statement, re.IGNORECASE)
+    name = _person_in(past) if past and begins else ""
+    if not name or begins is None:
+        return statement
+    return f"{name}{' is' if begins['is'] else ''}{statement[begins.end() :]}"
+
+
+def _person_in(past: Sequence[Exchange]) -> str:
+    """The one whom the last message is about: a name, or "my sister" with her name if it was told before."""
+    if name := _named_in(past[-1]):
+        return name
+    relatives = _RELATIVE.findall(past[-1].asked)
+    if len({whom.casefold() for whom in relatives}) != 1:
+        return ""
+    called = re.compile(rf"\b(?i:{relatives[0]})(?: is)?(?: called| named)? ([A-Z][\w-]+)")
+    told = (found[1] for one in reversed(past) if (found := called.search(one.asked)))
+    return next(told, relatives[0])
 
 
 def name_in(question: str) -> str:

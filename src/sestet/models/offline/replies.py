@@ -222,17 +222,24 @@ def _outcome(task: Task, asked: Request, result: ToolMessage) -> str:
     """What a specialist's result says; empty if it does not answer the question."""
     if result.failed and task.is_lookup:
         return ""
-    if asked.folders:
-        inside = tuple(f"{folder}/" for folder in asked.folders)
-        return result.text if any(_is_inside(one.name, inside) for one in result.found) else ""
+    if asked.places:
+        return (
+            result.text
+            if any(_is_of(one.name, place) for one in result.found for place in asked.places)
+            else ""
+        )
     if not task.is_lookup or asked.is_final or answers_to(task.text, result.found):
         return result.text
     # Only the person's own facts are told as what may be meant.
     return result.text if asked.agent == "chronicler" and candidates_for(task.text, result.found) else ""
 
 
-def _is_inside(name: str, folders: tuple[str, ...]) -> bool:
-    return name.casefold().startswith(folders) and name.casefold() not in folders
+def _is_of(name: str, place: str) -> bool:
+    """Whether a name is that of a file, or of something in a folder."""
+    name, place = name.casefold(), place.casefold()
+    return (
+        name == place or (name.startswith(f"{place}/") and name != f"{place}/") or name.endswith(f"/{place}")
+    )
 
 
 def _with_findings(text: str, found: Sequence[str]) -> str | None:

@@ -18,7 +18,7 @@ _LIST = rf"{_NUMBER}(?:\s*(?:,\s*and|,|and|\+|plus)\s*{_NUMBER})+"
 #: How people say a sum, and the same in signs. The first that fits a whole text is used.
 _SENTENCES: tuple[tuple[str, str], ...] = (
     (
-        rf"(?:add(?:\s+up)?|(?:the\s+)?sum(?:\s+up)?(?:\s+of)?|total(?:\s+of)?)\s+(?P<list>{_LIST})(?:\s+(?:up|together))?",
+        rf"(?:add(?:\s+up)?|(?:the\s+)?sum(?:\s+up)?(?:\s+of)?|(?:the\s+)?total(?:\s+of)?)\s+(?P<list>{_LIST})(?:\s+(?:up|together))?",
         "+",
     ),
     (rf"multiply\s+(?P<list>{_LIST.replace('plus', 'by')})", "*"),
@@ -88,11 +88,18 @@ _FACTORS = {"double": "2", "twice": "2", "half": "(1/2)"}
 
 
 _COMMAND = re.compile(
-    r"(?P<deed>divide|multiply|add|subtract)\s+(?:(?:that|it|the\s+result)\s+by\s+)?(?P<number>\d[\d.,]*)"
+    r"(?P<deed>divide|split|share|multiply|add|subtract)\s+(?:(?:that|it|the\s+result)\s+(?:by|in|into|among|between)\s+)?(?P<number>\d[\d.,]*)"
     r"(?:\s+(?:to|from)\s+(?:that|it|the\s+result))?$",
     re.IGNORECASE,
 )
-_DEEDS = {"divide": "divided by", "multiply": "times", "add": "plus", "subtract": "minus"}
+_DEEDS = {
+    "divide": "divided by",
+    "split": "divided by",
+    "share": "divided by",
+    "multiply": "times",
+    "add": "plus",
+    "subtract": "minus",
+}
 
 
 def _as_sign(found: re.Match[str]) -> str:

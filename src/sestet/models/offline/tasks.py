@@ -10,8 +10,8 @@ class Request(NamedTuple):
     text: str
     #: Whether its result is the answer, even if it says that there is none.
     is_final: bool = False
-    #: The names of a folder: the result is the answer only if it lists what is in one of them.
-    folders: tuple[str, ...] = ()
+    #: Names of files and folders: the result is the answer only if it shows one of them, or what is in it.
+    places: tuple[str, ...] = ()
 
 
 class Task(NamedTuple):
@@ -49,5 +49,17 @@ LIST_NAMED = "list the folder named {name}"
 def folder_first(name: str, otherwise: Request) -> Task:
     """A folder of this name, with or without "my", is listed if it is there."""
     folders = (name, name.split()[-1]) if " " in name else (name,)
-    listing = Request("operator", LIST_NAMED.format(name=name), folders=folders)
+    listing = Request("operator", LIST_NAMED.format(name=name), places=folders)
     return Task(name, (listing, otherwise), is_lookup=True)
+
+
+#: How the librarian is asked for a document that was ingested.
+SHOW_DOCUMENT = "show the document {name}"
+
+
+def document_of(name: str) -> Task:
+    """A document may be a file here, or one that was ingested from elsewhere."""
+    reading = Request("operator", f'read "{name}"', places=(name,))
+    return Task(
+        name, (reading, Request("librarian", SHOW_DOCUMENT.format(name=name), is_final=True)), is_lookup=True
+    )

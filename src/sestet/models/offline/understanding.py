@@ -15,6 +15,7 @@ from sestet.models.offline.conversation import (
     WHAT_IS_MEANT,
     Abilities,
     Conversation,
+    is_about_assistant,
     nothing_on_record,
 )
 from sestet.models.offline.corrections import answered_question, read_correction, subject_told
@@ -59,7 +60,7 @@ from sestet.models.offline.statements import (
     sentences_of,
     text_to_keep,
 )
-from sestet.models.offline.tasks import Request, Task, ask, folder_first, look_ups
+from sestet.models.offline.tasks import Request, Task, ask, document_of, folder_first, look_ups
 from sestet.models.offline.words import as_one_request, asks, clauses_of, is_question, trim_request
 from sestet.models.router import Router
 
@@ -137,14 +138,11 @@ class Understanding:
             # "What does it mean?" below an error message
             return (Task(text, answer=reference.answer or CANNOT_REWRITE),)
         if are_requests(lines):
-            return tasks_of_lines(lines, lambda line: self.tasks(line) if self._may_ask(line) else ())
+            return tasks_of_lines(lines, self.tasks, self.direct_answer)
         sentences = sentences_of(text)
         if len(sentences) > 1 and all(map(is_statement, sentences)) and not read_correction(text):
             return [self.task(sentence) for sentence in sentences]
         return ()
-
-    def _may_ask(self, line: str) -> bool:
-        return is_request(line) or is_command_work(line) or bool(self.direct_answer(line))
 
     def _long(self, text: str) -> Task:
         """A long text as one task, by few patterns: many would take too long."""
@@ -208,11 +206,13 @@ class Understanding:
             return None
         if not changes and (is_question(text) or begins_with_request(request)):
             return None
-        text = request if changes else text
+        # "She moved to Lisbon" is about the one who was named before.
+        text = request if changes else with_named_subject(text, self._past)
         correction = read_correction(text)
         if correction is None:
             return None
-        about = subject_told([with_known_verbs(exchange.asked) for exchange in self._past])
+        asked = (with_known_verbs(exchange.asked) for exchange in self._past)
+        about = subject_told([text for text in asked if not self.direct_answer(text)])
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
             about = trim_request(about).replace(":", " ")
             return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
@@ -273,6 +273,8 @@ class Understanding:
 
     def _rephrased(self, text: str) -> Task | None:
         found = rephrase(trim_request(text), self._tools)
+        if found and found.document and "librarian" in self._tools:
+            return document_of(found.document.strip("\"'`“”"))
         if found and found.folder and "operator" in self._tools:
             return folder_first(found.folder, Request(found.agent, found.request, is_final=True))
         if found and found.is_lookup:
@@ -298,6 +300,8 @@ class Understanding:
         question = with_name(said, self._past)
         if not has_subject(question):
             return Task(text, answer=WHAT_IS_MEANT) if is_question(text) else None
+        if is_about_assistant(question):
+            return Task(text, answer=nothing_on_record(question))
         is_asked = asks(said) or "?" in text
         request = ANSWER.format(question=f"{question.strip(' ?')}?" if is_asked else question)
         return self._lookup(question, Request("operator", request, is_final=True))

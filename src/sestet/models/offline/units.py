@@ -26,6 +26,9 @@ _FORMS = tuple(
         rf"is\s+in|would\s+be)\s+{_AMOUNT}\s*{_DEGREE}(?P<given>[^\d\s].*?)",
     )
 )
+_ONE = r"(\d[\d,]*(?:\.\d+)?)\s*([a-zµ]+)"
+_PART = re.compile(_ONE, re.IGNORECASE)
+_SEVERAL = re.compile(rf"\b{_ONE}(?:(?:\s*,|\s+and)?\s+{_ONE})+\b", re.IGNORECASE)
 _WORDS = {"a": 1.0, "an": 1.0, "one": 1.0, "half a": 0.5, "half an": 0.5}
 
 
@@ -37,6 +40,12 @@ class Unit(NamedTuple):
 
 def convert_units(text: str) -> str:
     """The amount in both units; empty when the text does not ask for a conversion."""
+    several = _SEVERAL.search(text)
+    whole = _added_up(text)
+    if several and whole != text:
+        # "3 hours and 45 minutes = 225 min"
+        _, _, result = convert_units(whole).partition(" = ")
+        return f"{several[0]} = {result}" if result else ""
     for form in _FORMS:
         if found := form.fullmatch(text):
             given, wanted = found["given"].casefold().strip(), found["wanted"].casefold().strip()
@@ -45,6 +54,20 @@ def convert_units(text: str) -> str:
             if answer := _degrees(amount, given, wanted) or _converted(amount, given, wanted):
                 return answer
     return ""
+
+
+def _added_up(text: str) -> str:
+    """The text with "3 hours and 45 minutes" as one amount of the smallest unit."""
+    found = _SEVERAL.search(text)
+    parts = _PART.findall(found[0]) if found else []
+    units = [_units().get(_singular(name.casefold())) for _, name in parts]
+    known = [unit for unit in units if unit is not None]
+    if found is None or len(known) < len(parts) or len({unit.kind for unit in known}) > 1:
+        return text
+    least = min(known, key=lambda unit: unit.size)
+    amounts = zip(parts, known, strict=True)
+    total = sum(float(number.replace(",", "")) * unit.size for (number, _), unit in amounts) / least.size
+    return f"{text[: found.start()]}{total:.6f} {least.symbol}{text[found.end() :]}"
 
 
 def _converted(amount: float, given: str, wanted: str) -> str:
