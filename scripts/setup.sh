@@ -172,6 +172,7 @@ case ${1:-} in
         offer_package dbus-daemon dbus-daemon vault </dev/null
         offer_npm tests/chain "payments over a chain" </dev/null
         offer_npm tests/server/agui_client "AG-UI's own client" </dev/null
+        offer_npm tests/services/mcp/npm_servers "MCP servers from npm" </dev/null
         set_up requirements-dev.lock .run .dev </dev/null
         ;;
     usable) usable ;;

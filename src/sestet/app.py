@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs
-from sestet.api import tool_owners
 from sestet.assembly import (
     Additions,
     available_tools,
@@ -26,12 +25,13 @@ from sestet.assembly import (
     settings_of,
     telemetry_of,
     unlock_unattended,
+    unmatched_tools,
     unmatched_warnings,
     vault_in,
     with_plugins,
 )
 from sestet.config import Loaded, Settings, load_settings
-from sestet.core.agent import UNMATCHED, AgentSpec
+from sestet.core.agent import AgentSpec
 from sestet.core.errors import PersonError
 from sestet.core.event import Event, ToolFinished
 from sestet.core.model import Model
@@ -83,17 +83,17 @@ class App:
         self.embedding = open_embedding(settings.embedding, database, self._locks)
         scanner = additions.scanner or Scanner(vault_in(database.path.parent))
         self.vault, additions = scanner.vault, replace(additions, scanner=scanner)
-        self._processes = open_processes(settings, database.path, additions.settings_file)
-        self.tools = available_tools(settings, database, self.embedding, additions, self._processes)
+        self.processes = open_processes(settings, database.path, additions.settings_file, self.specs)
+        self.tools = available_tools(settings, database, self.embedding, additions, self.processes)
         self.plugins = without_tools(additions.plugins, {tool.name for tool in self.tools})
-        # One flat agent holds every tool, whatever its name.
-        self.unmatched = tool_owners(self.tools, self.specs)[UNMATCHED] if settings.agent.multi_agent else ()
+        self.unmatched = unmatched_tools(settings, self.tools, self.specs, self.processes)
         self.root = build_root(settings, self.tools, self.specs, peers.peers if peers else ())
         require_agents(settings.agents, self.root, self.specs, self.plugins.skipped)
         self.budget = budget = day_budget(settings, database)
         self.models = Models(settings, self.root, self.specs, additions.model, budget and budget.require)
         self.remote_warnings = peers.warnings if peers else ()
         self.warnings = (*unmatched_warnings(self.unmatched), *self.remote_warnings, *self.plugins.warnings)
+        self.warnings += self.processes.warnings
         self.journal = Journal(database, scanner)
         self.approvals = ApprovalStore(database, self.journal)
         self.graph = GraphStore(database) if settings.graph.enabled else None
@@ -106,7 +106,7 @@ class App:
         log, approvals = JournalLog(self.journal), StoredApprovals(self.approvals)
         gatekeeper = Gatekeeper(approvals, self._policy, settings.policy.question_hours * 3600)
         self.runner = Runner(
-            Steps(self.root, self._processes.started_with(self.models.of, self.root), gatekeeper),
+            Steps(self.root, self.processes.started_with(self.models.of, self.root), gatekeeper),
             log,
             History(log, history_tokens(settings)),
             self._locks,
@@ -203,7 +203,7 @@ class App:
 
     async def rest(self) -> None:
         """End commands and the browser, and let the background work finish only its current step."""
-        await self._processes.close()
+        await self.processes.close()
         if "background" in self.__dict__:
             await self.background.close()
         # The last observations are embedded too, so embedding closes last.

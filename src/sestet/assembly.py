@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sestet.agents import default_specs, room_names, room_tools
-from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent
+from sestet.api import OrchestrationConfig, build_agent_tree, build_single_agent, tool_owners
 from sestet.config import Loaded, Settings, data_directory, settings_from
 from sestet.config.installation import install_command
 from sestet.config.load import PASSPHRASE_FILE, passphrase_file, session_bus
-from sestet.core.agent import Agent, AgentSpec, RemotePeer, normalise_name
+from sestet.core.agent import UNMATCHED, Agent, AgentSpec, RemotePeer, normalise_name
 from sestet.core.errors import ConfigError, DefinitionError, VaultError
 from sestet.core.model import Model
 from sestet.core.record import Record, replace
@@ -153,8 +153,7 @@ def available_tools(
     vault = additions.scanner.vault if additions.scanner else vault_in(database.path.parent)
     services |= {Vault: vault, Signer: vault}
     if settings.payments.enabled:
-        from sestet.services.payments.opening import open_payments
-        from sestet.services.payments.payments import Payments
+        from sestet.services.payments.opening import Payments, open_payments
 
         services[Payments] = open_payments(settings, database, vault)
     if settings.graph.enabled:
@@ -169,13 +168,15 @@ def available_tools(
         services[WebSearch] = PageSearch(processes.browser, settings.search.page)
     if settings.observational_memory.enabled:
         services[ObservationStore] = ObservationStore(database)
-    off = () if settings.payments.enabled else ("payments",)
+    switches = {"payments": settings.payments.enabled, "mcp": processes.mcp is not None}
+    off = [module for module, is_on in switches.items() if not is_on]
     built_in = (tool.bind(services) for name in room_names() for tool in room_tools(name, without=off))
     optional = (tool.bind(services) for tool in additions.plugins.tools)
     return (
         *(tool for tool in built_in if tool is not None),
         *(_bind_added(tool, services) for tool in additions.tools),
         *(tool for tool in optional if tool is not None),
+        *(processes.mcp.tools if processes.mcp else ()),
     )
 
 
@@ -232,8 +233,18 @@ async def opened_vault(
         vault.close()
 
 
+def unmatched_tools(
+    settings: Settings, tools: Sequence[Tool], specs: Sequence[AgentSpec], processes: Processes
+) -> tuple[Tool, ...]:
+    """The tools that no agent can call."""
+    # One flat agent holds every tool, whatever its name.
+    unmatched = tool_owners(tools, specs)[UNMATCHED] if settings.agent.multi_agent else ()
+    return (*unmatched, *processes.quarantined)
+
+
 def unmatched_warnings(unmatched: Iterable[Tool]) -> tuple[str, ...]:
-    return tuple(f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in unmatched)
+    owned = (tool for tool in unmatched if tool.outside is None)
+    return tuple(f"the tool '{tool.name}' belongs to no agent, so no agent can call it" for tool in owned)
 
 
 def _bind_added(tool: Tool, services: Mapping[type, object]) -> Tool:

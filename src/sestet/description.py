@@ -1,6 +1,7 @@
 """Agents, tools and routes as JSON, for commands and pages."""
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.offer import fit_to_tools, named_tools
@@ -8,6 +9,9 @@ from sestet.core.tool import Tool
 from sestet.models.router import Explanation, Router
 from sestet.orchestration.routing import render_entry
 from sestet.plugins import Plugins
+
+if TYPE_CHECKING:
+    from sestet.services.mcp.servers import McpServers
 
 NOT_CREATED = "not created: it has no tool here"
 
@@ -46,13 +50,33 @@ def _describe(agent: Agent, plugins: Plugins, specs: Mapping[str, AgentSpec]) ->
 
 
 def describe_tool(tool: Tool, plugins: Plugins) -> dict[str, object]:
-    """A tool as JSON; its ``origin`` is the file or package of a plug-in, and null for a built-in one."""
+    """A tool as JSON; its ``origin`` names its plug-in or server, and is null for a built-in one."""
     return {
         "name": tool.name,
         "description": tool.description,
         "risk": tool.risk,
-        "origin": plugins.origins.get(tool.name),
+        "origin": origin_of(tool, plugins) or None,
     }
+
+
+def origin_of(tool: Tool, plugins: Plugins) -> str:
+    """The file or package of a plug-in's tool, or the server of an outside one; empty for a built-in tool."""
+    return tool.outside.name if tool.outside else plugins.origins.get(tool.name, "")
+
+
+def describe_mcp(servers: "McpServers | None") -> list[dict[str, object]]:
+    """The MCP servers with their health, as far as it is known without starting one."""
+    return [
+        {
+            "name": server.name,
+            "agent": server.entry.agent or None,
+            "state": server.state,
+            "why": server.why,
+            "wayOut": server.way_out,
+            "tools": len(server.tools),
+        }
+        for server in (servers.servers if servers else ())
+    ]
 
 
 def describe_route(explanation: Explanation, router: Router, specs: Sequence[AgentSpec]) -> dict[str, object]:

@@ -147,8 +147,8 @@ def test_every_vendor_but_arithmetic_has_at_most_one_home() -> None:
     # encoder's vendors, and does not ship.
     training = "sestet.evals.training"
     shared = {
-        # The HTTP client of the vendors' own libraries, and of payments, which none of them serves.
-        "httpx2": {"sestet.models", "sestet.services.payments.http_client"},
+        # The HTTP client of the vendors' own libraries, of the MCP kit, and of payments, which none serves.
+        "httpx2": {"sestet.models", "sestet.services.mcp", "sestet.services.payments.http_client"},
         "numpy": {
             "sestet.models.router",
             "sestet.services.embedding",

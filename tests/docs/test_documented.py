@@ -47,18 +47,22 @@ def setting_keys(hint: object, path: str = "") -> Iterator[str]:
     """Every dotted key, found from the records themselves."""
     if get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
-    if get_origin(hint) is tuple and issubclass(get_args(hint)[0], Record):
+    if get_origin(hint) is tuple and _is_record(get_args(hint)[0]):
         yield path
         yield from setting_keys(get_args(hint)[0], f"{path}[]")
     elif get_origin(hint) is Mapping:
         yield path
-        if issubclass(get_args(hint)[1], Record):
+        if _is_record(get_args(hint)[1]):
             yield from setting_keys(get_args(hint)[1], f"{path}.<id>")
     elif isinstance(hint, type) and issubclass(hint, Record):
         for field in msgspec.structs.fields(hint):
             yield from setting_keys(field.type, f"{path}.{field.encode_name}".removeprefix("."))
     else:
         yield path
+
+
+def _is_record(hint: object) -> bool:
+    return isinstance(hint, type) and issubclass(hint, Record)
 
 
 def test_every_setting_has_a_row() -> None:

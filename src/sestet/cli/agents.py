@@ -15,7 +15,7 @@ from sestet.cli.talk.turns import warn
 from sestet.core.agent import UNMATCHED
 from sestet.core.clean import clean
 from sestet.core.tool import Tool
-from sestet.description import describe_agents
+from sestet.description import describe_agents, describe_mcp
 from sestet.plugins.find import find_plugins
 from sestet.plugins.skeleton import new_agent
 
@@ -80,7 +80,8 @@ def _show_owner(context: typer.Context, tool_name: str, as_json: bool) -> int:
 async def _agents(context: typer.Context, as_json: bool) -> None:
     async with open_app(context) as app:
         if as_json:
-            print_json(describe_agents(app.root, app.specs, app.unmatched, app.plugins))
+            described = describe_agents(app.root, app.specs, app.unmatched, app.plugins)
+            print_json({**described, "mcp_servers": describe_mcp(app.processes.mcp)})
         else:
             print_tree(open_console(), app)
         warn(app)

@@ -7,6 +7,7 @@ import re
 
 from sestet.core.agent import ORCHESTRATOR
 from sestet.core.errors import PersonError
+from sestet.services.manual import pages
 
 _PLAIN = re.compile(r"[\w.-]+", re.ASCII)
 _MOST = 50
@@ -24,8 +25,6 @@ def session_names() -> list[str]:
 
 
 def topic_names() -> list[str]:
-    from sestet.services.manual import pages
-
     return [page.topic for page in pages()]
 
 

@@ -12,7 +12,7 @@ from sestet.cli.show.console import align, open_console, print_json, print_line,
 from sestet.cli.talk.turns import warn
 from sestet.core.clean import clean, one_line
 from sestet.core.tool import Tool
-from sestet.description import describe_tool
+from sestet.description import describe_tool, origin_of
 from sestet.plugins.find import find_plugins
 from sestet.plugins.skeleton import new_tool
 
@@ -50,10 +50,9 @@ async def _tools(context: typer.Context, as_json: bool) -> None:
     async with open_app(context) as app:
         agents = (app.root, *app.root.sub_agents)
         owners = {tool.name: agent.name for agent in agents for tool in agent.tools or ()}
+        tools = (*app.tools, *(tool for tool in app.unmatched if tool.outside))
         if as_json:
-            rows = [
-                {**describe_tool(tool, app.plugins), "owner": owners.get(tool.name)} for tool in app.tools
-            ]
+            rows = [{**describe_tool(tool, app.plugins), "owner": owners.get(tool.name)} for tool in tools]
             print_json(rows)
         else:
             console = open_console()
@@ -61,9 +60,9 @@ async def _tools(context: typer.Context, as_json: bool) -> None:
                 (
                     Text(clean(tool.name)),
                     Text(clean(owners.get(tool.name, "no agent"))),
-                    _describe(tool, app.plugins.origins.get(tool.name, "")),
+                    _describe(tool, origin_of(tool, app.plugins)),
                 )
-                for tool in app.tools
+                for tool in tools
             )
             for line in lines:
                 print_line(console, line)

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast
@@ -82,6 +82,45 @@ def edit_settings(file: Path, changes: Changes, *, environ: Mapping[str, str] | 
     text = edited(_read(file), changes, str(file))
     with _keeping_trust(file, os.environ if environ is None else environ):
         _replace(file, text, 0o600 if has_key else 0o777)
+
+
+def remove_setting(file: Path, key: tuple[str, ...], *, environ: Mapping[str, str] | None = None) -> None:
+    """Take one setting with everything below it out of the file; an empty section goes with it."""
+    file = file.resolve()
+    text, name = _read(file), str(file)
+    expected = parse_yaml(text, name)
+    *above, last = key
+    while above and len(_section_at(expected, above)) == 1:
+        last = above.pop()
+    del _section_at(expected, above)[last]
+    key = (*above, last)
+    changed = _without_member(text, key, name)
+    if parse_yaml(changed, name) != expected:
+        by_hand = f"is written in a way that cannot be edited here; remove {'.'.join(key)} by hand"
+        raise ConfigError([f"{file}: {by_hand}"])
+    with _keeping_trust(file, os.environ if environ is None else environ):
+        _replace(file, changed, 0o777)
+
+
+def _section_at(values: object, key: Sequence[str]) -> dict[str, object]:
+    for name in key:
+        values = cast("dict[str, object]", values)[name]
+    return cast("dict[str, object]", values)
+
+
+def _without_member(text: str, key: tuple[str, ...], file: str) -> str:
+    """The text without the lines of one member of a section in block style."""
+    section = _compose(text, file)
+    assert section is not None  # the caller has found the key
+    for name in key[:-1]:
+        found = _member(section, name)
+        assert found is not None
+        section = found[1]
+    member = _member(section, key[-1])
+    assert member is not None
+    start = text.rfind("\n", 0, member[0].start_mark.index) + 1
+    end = text.find("\n", max(member[0].end_mark.index, _end(member[1]) - 1))
+    return text[:start] + (text[end + 1 :] if end >= 0 else "")
 
 
 def _is_key(schema: JsonObject, key: tuple[str, ...], value: JsonValue) -> bool:

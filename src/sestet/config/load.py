@@ -169,6 +169,12 @@ def child_environment(environ: Mapping[str, str] | None = None) -> dict[str, str
     return {name: environ[name] for name in _FOR_PYTHON if name in environ}
 
 
+def program_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment for a program of another maker: where it finds programs and its home, and no key."""
+    environ = os.environ if environ is None else environ
+    return {name: environ[name] for name in ("PATH", "HOME") if name in environ} | {"LANG": "C.UTF-8"}
+
+
 def download_environment(environ: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment for pip: how it reaches its index, and no key, token or password of anything else."""
     environ = os.environ if environ is None else environ

@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
 from sestet.config.browser_settings import BrowserSettings
+from sestet.config.mcp_settings import McpServerSettings
 from sestet.config.payment_settings import BudgetSettings, PaymentSettings
+from sestet.config.secret import Secret
 from sestet.config.section import Section as _Section
 from sestet.config.vendors import ProviderType
 from sestet.core.masking import mask_address, mask_addresses
@@ -17,26 +19,6 @@ _SECRET = {"writeOnly": True}
 ADDRESSES = ("baseUrl", "otlpEndpoint", "rpcUrl", "url")
 _KEY = "write ${VAR} to take it from the environment, or vault:NAME from the vault"
 _PATIENCE = {"minimum": 0.1}
-
-
-class Secret(str):
-    """A text that is not shown, and knows the file or the environment variable that it was read from."""
-
-    __slots__ = ("file", "variable")
-
-    def __new__(cls, text: str, file: str = "", variable: str = "") -> "Secret":
-        secret = super().__new__(cls, text)
-        secret.file = file
-        secret.variable = variable
-        return secret
-
-    @classmethod
-    def of(cls, text: str) -> "Secret":
-        """The text as a secret; one that knows its file or variable stays as it is."""
-        return text if isinstance(text, Secret) else cls(text)
-
-    def __repr__(self) -> str:
-        return "'***'" if self else "''"
 
 
 class AgentSettings(_Section):
@@ -335,6 +317,10 @@ class Settings(_Section):
     browser: BrowserSettings = BrowserSettings()
     observational_memory: ObservationalMemorySettings = ObservationalMemorySettings()
     a2a: A2ASettings = A2ASettings()
+    mcp_servers: Annotated[
+        Mapping[str, McpServerSettings],
+        "MCP servers by a name of your choice, which begins the names of their tools",
+    ] = field(default_factory=dict[str, McpServerSettings])
     payments: PaymentSettings = PaymentSettings()
 
 

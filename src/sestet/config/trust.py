@@ -8,18 +8,16 @@ a digest of every path and every byte; the settings and the plug-ins are then re
 import fcntl
 import json
 import os
-import re
 import stat
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias, cast
 
 from sestet.config.links import resolved
-from sestet.config.settings import ADDRESSES
+from sestet.config.setting_effects import Effect, settings_effects
 from sestet.core.errors import ConfigError
-from sestet.core.masking import mask_address, mask_addresses
 from sestet.core.schema import JsonValue
 
 SETTINGS_FILE = "sestet.yaml"
@@ -32,7 +30,6 @@ STORE = "trust.json"
 _MOST_FILES = 500
 _MOST_BYTES = 5_000_000
 _MOST_DEPTH = 5
-_VARIABLE = re.compile(r"(?<!\$)\$\{(\w+)")
 
 State: TypeAlias = Literal["new", "accepted", "declined", "changed", "unusable"]
 
@@ -339,13 +336,6 @@ def _without(files: Mapping[str, bytes], paths: Collection[str]) -> dict[str, by
     return {path: content for path, content in files.items() if path not in paths}
 
 
-class Effect(NamedTuple):
-    """One thing that a workspace would turn on."""
-
-    what: str
-    value: str
-
-
 def describe_effects(workspace: Workspace, parse: Callable[[str], Mapping[str, JsonValue]]) -> list[Effect]:
     """All that accepting a workspace turns on; ``parse`` reads the text of a settings file."""
     found: list[Effect] = []
@@ -354,7 +344,7 @@ def describe_effects(workspace: Workspace, parse: Callable[[str], Mapping[str, J
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             raise ConfigError([f"{workspace.directory / SETTINGS_FILE}: is not text in UTF-8"]) from None
-        found += _settings_effects(parse(text))
+        found += settings_effects(parse(text))
     for path in sorted(_without(workspace.files, (SETTINGS_FILE,))):
         parts = path.split("/")
         if parts[1] == "agents" and parts[-1] == "AGENT.md" and len(parts) == 4:
@@ -367,33 +357,3 @@ def _kind(parts: list[str]) -> str:
     if not parts[-1].endswith(".py"):
         return "file"
     return "tools" if parts[1] == "tools" else "python code"
-
-
-def _settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
-    settings = list(_flatten(values))
-    # Looked for in the values and not in the text: YAML has other ways to write a '$'.
-    texts = (value for _, value in settings if isinstance(value, str))
-    variables = dict.fromkeys(name for text in texts for name in _VARIABLE.findall(text))
-    yield from (Effect("reads the variable", name) for name in variables)
-    for key, value in settings:
-        leaf, name = next((part for part in reversed(key) if not part.isdigit()), ""), ".".join(key)
-        if leaf in ADDRESSES:
-            yield Effect("sends to", f"{name}: {mask_address(str(value))}")
-        elif key[:1] in (("sandbox",), ("workspace",)):
-            yield Effect("opens to commands", f"{name}: {value}")
-        elif key[:2] in (("policy", "allow"), ("policy", "budgets")):
-            yield Effect("allows unasked", f"{name}: {value}")
-        else:
-            text = mask_addresses(json.dumps(value, ensure_ascii=False, default=str))
-            yield Effect("sets", f"{name}: {'(not shown)' if leaf.lower().endswith('key') else text}")
-
-
-def _flatten(value: JsonValue, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], JsonValue]]:
-    if isinstance(value, Mapping) and value:
-        for name, item in value.items():
-            yield from _flatten(item, (*path, str(name)))
-    elif isinstance(value, list) and value:
-        for index, item in enumerate(value):
-            yield from _flatten(item, (*path, str(index)))
-    else:
-        yield path, value

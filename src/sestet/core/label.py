@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from sestet.core.message import Found
+from sestet.core.outside import Outside
 from sestet.core.record import Record
 from sestet.core.schema import JsonValue
 
@@ -112,6 +113,13 @@ def remote_label(agent: str) -> Label:
 def error_label(source: str) -> Label:
     """The label of an error's text: a server or a library outside of Sestet may have written it."""
     return Label(untrusted=True, sources=(source,))
+
+
+def outside_label(servers: Iterable[Outside | None]) -> Label:
+    """The label of the tool descriptions that these servers wrote; None: nobody outside wrote one."""
+    names = dict.fromkeys(server.name for server in servers if server)
+    sources = tuple(f"the tool descriptions of {name}" for name in names)
+    return Label(untrusted=True, sources=sources) if sources else CLEAN
 
 
 def card_label(agents: Iterable[str]) -> Label:

@@ -20,6 +20,7 @@ from typing import (
 
 from sestet.core.errors import DefinitionError
 from sestet.core.label import CLEAN, Findings, Label, Labelled, Origin
+from sestet.core.outside import Outside
 from sestet.core.preview import Changes
 from sestet.core.record import Record, as_dict, convert, field, replace
 from sestet.core.schema import (
@@ -102,10 +103,18 @@ class Tool(Record):
     owner_allows: bool = False
     #: The argument that names a value which the person types unseen when they approve.
     typed: str = ""
+    #: The agent that the owner gave it to; None: the agent that owns the prefix of its name.
+    owner: str | None = None
+    #: The server outside of Sestet that wrote its description, with the owner's words about that server.
+    outside: Outside | None = None
 
     def __post_init__(self) -> None:
         if problem := _problem_of(self):
             raise DefinitionError(f"tool '{self.name}': {problem}")
+
+    def belongs_to(self, agent: str, *, by_name: bool) -> bool:
+        """Whether the owner gave it to this agent; without such a declaration, ``by_name`` decides."""
+        return by_name if self.owner is None else self.owner == agent
 
     def label(self, agent: str) -> Label:
         """The label that a result adds to the context that reads it. A ``Labelled`` result has its own."""

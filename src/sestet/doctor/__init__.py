@@ -4,7 +4,18 @@ from itertools import chain
 from pathlib import Path
 
 from sestet.core.masking import mask_addresses
-from sestet.doctor import assistant, browser, database, machine, payments, sandbox, servers, skills, vault
+from sestet.doctor import (
+    assistant,
+    browser,
+    database,
+    machine,
+    mcp,
+    payments,
+    sandbox,
+    servers,
+    skills,
+    vault,
+)
 from sestet.doctor.check import Check, Status
 
 __all__ = ["Check", "Status", "examine"]
@@ -29,6 +40,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *([await browser.check_browser(settings), assistant.check_web_search(settings)] if settings else ()),
         *about_vault,
         *(await assistant.check_assistant(usable) if usable else ()),
+        *(await mcp.check_mcp(usable) if usable else ()),
         *(await servers.check_servers(usable, probe=probe) if usable else ()),
         *(await servers.check_prices(usable) if usable else ()),
         *(await payments.check_payments(settings) if settings else ()),

@@ -60,7 +60,7 @@ async def check_assistant(settings: Settings) -> list[Check]:
                 return [
                     _check_model(built),
                     check_agents(built.root),
-                    *check_unmatched(built.unmatched),
+                    *check_unmatched([tool for tool in built.unmatched if tool.outside is None]),
                     *check_plugins(built.plugins),
                     *_check_remote(built),
                 ]

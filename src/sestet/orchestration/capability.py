@@ -25,5 +25,12 @@ def capability_of(tool_name: str, phrases: Mapping[str, str]) -> str:
 
 def describe_capabilities(tools: Iterable[Tool], phrases: Mapping[str, str]) -> str:
     """The phrases of a set of tools, each once, in order of first appearance."""
-    found = (capability_of(tool.name, phrases) or GENERAL for tool in tools)
+    found = (_phrase_of(tool, phrases) for tool in tools)
     return ", ".join(dict.fromkeys(found))
+
+
+def _phrase_of(tool: Tool, phrases: Mapping[str, str]) -> str:
+    if tool.outside is None:
+        return capability_of(tool.name, phrases) or GENERAL
+    # A stranger chose the tool's name, and the owner these words.
+    return tool.outside.about or f"the tools of {tool.outside.name}"

@@ -10,14 +10,14 @@ _RESERVED = (ORCHESTRATOR, UNMATCHED)
 
 
 def partition(tools: Iterable[Tool], specs: Sequence[AgentSpec]) -> dict[str, tuple[Tool, ...]]:
-    """Give each tool to the first spec, in the order given, that owns its name."""
+    """Give each tool to its declared owner, or else to the first spec, in this order, that owns its name."""
     tools = tuple(tools)
     require_distinct("tool", (tool.name for tool in tools))
     require_agent_names(spec.name for spec in specs)
     buckets: dict[str, list[Tool]] = {spec.name: [] for spec in specs} | {UNMATCHED: []}
     for tool in tools:
-        owner = next((spec.name for spec in specs if spec.owns(tool.name)), UNMATCHED)
-        buckets[owner].append(tool)
+        owners = (spec.name for spec in specs if tool.belongs_to(spec.name, by_name=spec.owns(tool.name)))
+        buckets[next(owners, UNMATCHED)].append(tool)
     return {name: tuple(bucket) for name, bucket in buckets.items()}
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 from sestet.core.agent import REJECT_TASK, SHOW_RESULTS, TRANSFER, Agent
 from sestet.core.errors import LimitError, ModelError, StorageError
 from sestet.core.event import AgentNudged, DelegationFinished, DelegationStarted, ToolFinished
-from sestet.core.label import card_label, error_label
+from sestet.core.label import card_label, error_label, outside_label
 from sestet.core.message import AssistantMessage, Found, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import Model, ModelReply
 from sestet.core.tool import Tool
@@ -46,8 +46,9 @@ class Steps:
 
     def __init__(self, root: Agent, model_of: Callable[[str], Model], gatekeeper: Gatekeeper) -> None:
         self.root = root
-        #: The root agent's instruction holds the remote agents' own descriptions.
-        self.instruction_label = card_label(agent.name for agent in root.sub_agents if agent.remote)
+        #: The root agent reads the remote agents' own descriptions, and those of its outside tools.
+        remote = card_label(agent.name for agent in root.sub_agents if agent.remote)
+        self.instruction_label = remote | outside_label(tool.outside for tool in root.tools or ())
         self._model_of = model_of
         self._gatekeeper = gatekeeper
         self._tools = ToolCalls(gatekeeper)

@@ -11,7 +11,7 @@ from sestet.core.agent import Agent
 from sestet.core.effects import open_calls
 from sestet.core.errors import BusyError, LimitError, PersonError, StorageError
 from sestet.core.event import PIECES, Event, OutcomeKind, Stamp, ToolCalled, TurnSteered
-from sestet.core.label import CLEAN, Label
+from sestet.core.label import CLEAN, Label, outside_label
 from sestet.core.message import Found, Message
 from sestet.core.model import Usage
 from sestet.core.record import Record
@@ -345,7 +345,7 @@ class AgentRun:
         self.past = past
         #: Empty for the root agent.
         self.delegation_id = delegation_id
-        self.label = label
+        self.label = label | outside_label(tool.outside for tool in agent.tools or ())
         self.usage = Usage()
         self.nudged = False
         #: The model's last reply was paid for, and may not be written yet.

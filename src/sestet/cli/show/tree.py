@@ -11,11 +11,12 @@ from sestet.cli.show.console import shorten_home
 from sestet.core.agent import Agent
 from sestet.core.clean import clean, one_line
 from sestet.core.tool import Tool
-from sestet.description import NOT_CREATED, missing_agents
+from sestet.description import NOT_CREATED, missing_agents, origin_of
 from sestet.plugins import Plugins
 
 _NO_TOOLS = "no tools: it plans, and other agents act"
 _ELSEWHERE = "remote: it gets requests, and nothing else"
+_QUARANTINED = "is quarantined, so no agent can use it"
 _OWNERLESS = "belongs to no agent, so no agent can use it"
 
 
@@ -34,7 +35,13 @@ def print_tree(console: Console, app: App) -> None:
     for spec in missing_agents(app.root, app.specs):
         tree.add(Text(f"{spec.name}  {NOT_CREATED}", style="dim"))
     for tool in app.unmatched:
-        tree.add(Text(f"{clean(tool.name)}  {_OWNERLESS}", style="bold red"))
+        why = _QUARANTINED if tool.outside else _OWNERLESS
+        tree.add(Text(f"{clean(tool.name)}  {why}", style="bold red"))
+    for server in app.processes.mcp.servers if app.processes.mcp else ():
+        tools = f"{len(server.tools)} tools for {server.entry.agent}"
+        health = f"quarantined: {server.why}" if server.why else f"{server.state}, {tools}"
+        style = "bold red" if server.why else "dim"
+        tree.add(Text.assemble((f"MCP server {clean(server.name)}", "bold"), (f"  {clean(health)}", style)))
     console.print(tree, no_wrap=True, overflow="ellipsis")
 
 
@@ -53,7 +60,7 @@ def _add_tools(branch: Tree, tools: Sequence[Tool], plugins: Plugins, folder: st
     width = max((len(tool.name) for tool in tools), default=0)
     for tool in tools:
         summary = one_line(tool.description, 1_000).partition(". ")[0].rstrip(".")
-        origin = plugins.origins.get(tool.name, "")
+        origin = origin_of(tool, plugins)
         if folder and origin.startswith(f"{folder}/"):
             origin = ""
         name = f"{clean(tool.name):{width}}"

@@ -7,6 +7,7 @@ only a secret that the person marked for the settings, and only for the host tha
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from sestet.config.mcp_settings import McpServerSettings
 from sestet.config.settings import ProviderSettings, RemoteAgentSettings, Secret, Settings
 from sestet.config.vendors import VENDORS
 from sestet.core.errors import ConfigError, VaultError
@@ -40,6 +41,11 @@ def keys_in_vault(settings: Settings) -> Iterator[KeyInVault]:
     for agent in settings.a2a.remote_agents if settings.a2a.enabled else ():
         if agent.api_key.startswith(REFERENCE):
             yield KeyInVault(_remote_setting(agent), _name(agent.api_key), agent.url)
+    for name, server in settings.mcp_servers.items():
+        for setting, value in _values_of(name, server) if server.agent else ():
+            if value.startswith(REFERENCE):
+                # A program has no host, so its secrets are bound to a name of its own.
+                yield KeyInVault(setting, _name(value), server.url or f"https://{program_host(name)}")
 
 
 def with_vault_keys(settings: Settings, vault: Vault, unlock: Callable[[Vault], None]) -> Settings:
@@ -85,13 +91,35 @@ def _filled(settings: Settings, values: dict[str, Secret]) -> Settings:
         replace(agent, api_key=values.get(_remote_setting(agent), agent.api_key))
         for agent in a2a.remote_agents
     )
+    servers = {
+        name: replace(
+            server,
+            env={key: values.get(f"mcpServers.{name}.env.{key}", value) for key, value in server.env.items()},
+            headers={
+                key: values.get(f"mcpServers.{name}.headers.{key}", value)
+                for key, value in server.headers.items()
+            },
+        )
+        for name, server in settings.mcp_servers.items()
+    }
     return replace(
         settings,
+        mcp_servers=servers,
         providers=providers,
         embedding=replace(embedding, api_key=values.get("embedding.apiKey", embedding.api_key)),
         search=replace(search, api_key=values.get("search.apiKey", search.api_key)),
         a2a=replace(a2a, remote_agents=remote_agents),
     )
+
+
+def program_host(server: str) -> str:
+    """The host to which a secret for the program of an MCP server is bound."""
+    return f"{server.lower().replace('_', '-')}.mcp"
+
+
+def _values_of(name: str, server: McpServerSettings) -> Iterator[tuple[str, str]]:
+    for group, values in (("env", server.env), ("headers", server.headers)):
+        yield from ((f"mcpServers.{name}.{group}.{key}", value) for key, value in values.items())
 
 
 def _remote_setting(agent: RemoteAgentSettings) -> str:
