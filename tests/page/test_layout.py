@@ -108,6 +108,23 @@ async def test_on_a_phone_composer_and_stop_are_visible_and_nothing_scrolls_side
         assert await person.page.evaluate(WIDTH) == 0, screen
 
 
+@pytest.mark.point(31)
+async def test_on_a_phone_the_graph_shows_every_name_whole(site: Site, new_person: OpenPerson) -> None:
+    names = [f"a thing with a name of many words {number}" for number in range(12)]
+    async with site.client() as client:
+        for name in names:
+            fact = {"subject": "the middle", "predicate": "related_to", "object": name}
+            assert (await client.post("/api/graph/facts", json=fact)).status_code == 201
+    person = await new_person(viewport={"width": 390, "height": 844}, has_touch=True)
+    await person.enter("graph/the middle")
+    for name in names:
+        shown = person.page.get_by_role("link", name=f"→ related_to {name}", exact=True)
+        await shown.scroll_into_view_if_needed()
+        await expect(shown).to_be_in_viewport(ratio=1)
+        assert await shown.evaluate("e => e.scrollWidth - e.clientWidth") == 0, name
+    assert await person.page.evaluate(WIDTH) == 0
+
+
 @pytest.mark.point(32)
 async def test_a_question_is_found_and_decided_by_keyboard_with_visible_focus(
     site: Site, person: Person

@@ -1,6 +1,6 @@
 import { array, assert, constantFrom, infiniteStream, integer, property, record } from "fast-check";
 import { expect, test } from "vitest";
-import { layOut, MOST_NODES, nodeKey, type Triple } from "../../src/features/graph/layout";
+import { branchesOf, layOut, MOST_NODES, nodeKey, type Triple } from "../../src/features/graph/layout";
 import { boxOf, nameAt } from "../../src/features/graph/names";
 
 const NAMES = ["NAS", "the outage", "a full disk", "Ines", "Bremen", "cron", "tea", "Graz", "Tomás", "house"];
@@ -87,4 +87,25 @@ test("the frame holds every name, level or along its spoke", () => {
 test("names turn only where the things of a ring stand close", () => {
   expect(layOut("middle", star(6)).isTurned).toEqual([false, false, false]);
   expect(layOut("middle", star(40)).isTurned).toEqual([false, true, false]);
+});
+
+test("as a tree, each thing hangs once on the first neighbour that knows it, with its links in both directions", () => {
+  const facts = [
+    { subject: "a", predicate: "knows", object: "b" },
+    { subject: "c", predicate: "owns", object: "a" },
+    { subject: "b", predicate: "contains", object: "d" },
+    { subject: "c", predicate: "contains", object: "d" },
+  ];
+  const tree = branchesOf(layOut("a", facts)).map(({ node, links, children }) => [node.key, links, children.map((child) => [child.node.key, child.links])]);
+  expect(tree).toEqual([["b", ["→ knows"], [["d", ["→ contains"]]]], ["c", ["← owns"], []]]);
+});
+
+test("the tree holds every thing of the picture", () => {
+  assert(
+    property(TRIPLES, (facts) => {
+      const picture = layOut("NAS", facts);
+      const keys = branchesOf(picture).flatMap(({ node, children }) => [node.key, ...children.map((child) => child.node.key)]);
+      expect(keys.toSorted()).toEqual(picture.nodes.slice(1).map(({ key }) => key).toSorted());
+    }),
+  );
 });

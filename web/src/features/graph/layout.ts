@@ -188,3 +188,25 @@ function shownOf(node: PlacedNode, facts: readonly Triple[], drawn: ReadonlyMap<
   };
   return facts.filter(isShown).length;
 }
+
+export interface Branch {
+  node: PlacedNode;
+  /** What links it to the thing it hangs on: `→ caused_by`, or `← caused_by` for a fact that leads back. */
+  links: string[];
+}
+
+/** The picture as a tree: each thing of the second ring hangs on the first neighbour that knows it. */
+export function branchesOf({ nodes, edges }: Picture): (Branch & { children: Branch[] })[] {
+  const [middle, ...others] = nodes;
+  if (!middle) return [];
+  const linksOf = (from: PlacedNode, to: PlacedNode) => edges.flatMap((edge) => {
+    if (edge.from.key === from.key && edge.to.key === to.key) return edge.predicates.map((each) => `→ ${each}`);
+    return edge.from.key === to.key && edge.to.key === from.key ? edge.predicates.map((each) => `← ${each}`) : [];
+  });
+  const taken = new Set<string>();
+  return others.filter((node) => node.ring === 1).map((node) => {
+    const children = others.filter((child) => child.ring === 2 && !taken.has(child.key) && linksOf(node, child).length > 0);
+    for (const child of children) taken.add(child.key);
+    return { node, links: linksOf(middle, node), children: children.map((child) => ({ node: child, links: linksOf(node, child) })) };
+  });
+}

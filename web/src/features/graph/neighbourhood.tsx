@@ -1,14 +1,16 @@
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef } from "react";
 import { address } from "../../state/route";
 import { cutAt } from "../../ui/invisible";
+import { useNarrow } from "../../ui/narrow";
 import { clean } from "../../ui/plain";
 import { moveFocus, nextPlace } from "../../ui/tree";
+import { Branches } from "./branches";
 import { boxOf, type NamedNode, nameAt } from "./names";
 import { layOut, type PlacedEdge, type PlacedNode, type Triple } from "./layout";
 import { WORDS } from "./words";
 
 const RADII = [8, 5, 4] as const;
-const LONGEST_NAME = 20;
+const LONGEST_NAME = 26;
 /** How far along a link its name stands, from its end that is nearer to the middle. */
 const NAME_OF_LINK = 0.56;
 /** With more things than this, the links are named in the table alone. */
@@ -19,6 +21,7 @@ const KEYS: Readonly<Record<string, string>> = { ArrowRight: "ArrowDown", ArrowL
 
 /** The picture. One thing is in the tab order; arrows move along the rings. */
 export function Neighbourhood({ middle, facts, links }: { middle: string; facts: readonly Triple[]; links: Readonly<Record<string, number>> }) {
+  const isNarrow = useNarrow();
   const picture = useMemo(() => layOut(middle, facts, links), [middle, facts, links]);
   const nodes = useMemo(() => picture.nodes.map((node) => named(node, picture.isTurned[node.ring])), [picture]);
   const box = useMemo(() => boxOf(nodes), [nodes]);
@@ -29,6 +32,7 @@ export function Neighbourhood({ middle, facts, links }: { middle: string; facts:
     const element = frame.current;
     if (element) element.scrollTo((element.scrollWidth * -box.x) / box.width - element.clientWidth / 2, 0);
   }, [box]);
+  if (isNarrow) return <Branches picture={picture} />;
   const hasLinkNames = nodes.length <= MOST_WITH_LINK_NAMES;
   return (
     <figure className="graph-picture card">
