@@ -27,7 +27,7 @@ export default function Trace({ route, onMenu }: ScreenProps) {
   }, [id]);
   const title = turn ? `${WORDS.turn(turn.number)}: ${turn.said}` : WORDS.title;
   return (
-    <ScreenFrame title={title} onMenu={onMenu} isWide actions={turn && <a className="button button-small" href={address("s", turn.session, turn.id)}>{WORDS.conversation}</a>}>
+    <ScreenFrame title={title} onMenu={onMenu} isWide actions={turn && <a className="button button-small" href={what ? address("t", turn.id) : address("s", turn.session, turn.id)}>{what ? WORDS.title : WORDS.conversation}</a>}>
       <Loading of={{ value: turn, error }}>
         {turn && (what === "saw" && seq ? <Saw turn={turn} seq={Number(seq)} /> : <Waterfall turn={turn} />)}
       </Loading>
@@ -68,7 +68,7 @@ function Waterfall({ turn }: { turn: Turn }) {
       </p>
       <div className="facts-frame">
         <table className="trace" ref={table} onKeyDown={(event) => rowKeys(event, ".trace-open")}>
-          <thead><tr><th scope="col">{WORDS.name}</th><th scope="col" className="trace-when">{WORDS.time}</th><th scope="col">{WORDS.took}</th><th scope="col">{WORDS.price}</th></tr></thead>
+          <thead><tr><th scope="col">{WORDS.name}</th><th scope="col" className="trace-when">{WORDS.time}</th><th scope="col" className="num">{WORDS.took}</th><th scope="col" className="num">{WORDS.price}</th></tr></thead>
           <tbody>{rows.map((row) => <Row key={row.id} row={row} span={span} turn={turn} isOpen={open.has(row.id)} onToggle={() => toggle(row.id)} />)}</tbody>
         </table>
       </div>
@@ -87,13 +87,13 @@ function Row({ row, span, turn, isOpen, onToggle }: { row: TraceRow; span: Span;
           <button type="button" className="trace-open" data-id={row.id} aria-expanded={isOpen} style={{ paddingInlineStart: 8 + row.level * 20 }} onClick={onToggle}>
             <Icon name={isOpen ? "down" : "right"} />
             {row.kind === "agent" && <Mark agent={row.agent} small />}
-            <span className={row.kind === "tool" ? "cut mono" : "cut"} dir="auto">{row.name}</span>
-            {row.state && row.state.tone !== "" && <Tag state={row.state} />}
+            <span className={row.kind === "tool" ? "cut mono" : "cut"} dir="auto">{row.kind === "model" ? <>{WORDS.modelCall} <span className="quiet">{row.name}</span></> : row.name}</span>
+            {row.state && (row.isFailed || row.state.tone !== "") && <Tag state={row.state} />}
           </button>
         </th>
         <td className="trace-when"><Bar row={row} span={span} /></td>
-        <td className="num">{waited && row.kind !== "agent" ? WORDS.waits : duration((row.end - row.start - waited) * 1000)}</td>
-        <td className="num">{row.nanoDollars ? money(row.nanoDollars) : row.tokens ? <span className="quiet">{count(row.tokens)}</span> : ""}</td>
+        <td className="num">{waited && row.kind !== "agent" ? "" : duration((row.end - row.start - waited) * 1000)}</td>
+        <td className="num">{row.nanoDollars ? money(row.nanoDollars) : row.tokens ? <span className="quiet">{WORDS.tokensOf(count(row.tokens))}</span> : ""}</td>
       </tr>
       {isOpen && <tr><td colSpan={4} className="trace-detail"><RowDetail row={row} turn={turn} /></td></tr>}
     </>

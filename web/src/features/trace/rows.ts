@@ -21,8 +21,14 @@ export interface TraceRow {
   step: Step | undefined;
 }
 
+/** The orchestrator first; below it, in the order of time, its calls and each agent that it asked, with that agent's calls. */
 export function traceRows(turn: Turn, now: number): TraceRow[] {
-  return turn.nodes.flatMap((node) => [agentRow(turn, node, now), ...node.steps.flatMap((step) => stepRow(turn, node, step, now))]);
+  const groups = turn.nodes.flatMap((node) => {
+    const [own, calls] = [agentRow(turn, node, now), node.steps.flatMap((step) => stepRow(turn, node, step, now))];
+    return node.delegation ? [[own, ...calls]] : [[own], ...calls.map((call) => [call])];
+  });
+  const startOf = ([first]: readonly TraceRow[]) => (first?.id === "root" ? Number.NEGATIVE_INFINITY : (first?.start ?? 0));
+  return groups.toSorted((a, b) => startOf(a) - startOf(b)).flat();
 }
 
 function agentRow(turn: Turn, node: Node, now: number): TraceRow {

@@ -28,10 +28,9 @@ export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
   const kinds = Object.entries(seen.value?.tokens ?? {});
   return (
     <>
-      <nav className="tabs" aria-label={WORDS.calls}>
-        <a href={address("t", turn.id)}>{WORDS.back}</a>
-        {calls.toSorted((a, b) => a.seq - b.seq).map((call) => (
-          <a key={call.seq} href={address("t", turn.id, "saw", call.seq)} aria-current={call.seq === seq ? "page" : undefined}>{call.agent}</a>
+      <nav className="saw-calls" aria-label={WORDS.calls}>
+        {calls.toSorted((a, b) => a.seq - b.seq).map((call, at) => (
+          <a className="chip" key={call.seq} href={address("t", turn.id, "saw", call.seq)} aria-current={call.seq === seq ? "page" : undefined}><span className="quiet num">{at + 1}</span><Mark agent={call.agent} small />{call.agent}</a>
         ))}
       </nav>
       <Loading of={seen}>
@@ -39,18 +38,18 @@ export function Saw({ turn, seq }: { turn: Turn; seq: number }) {
           <>
             <h2 className="saw-title"><Mark agent={seen.value.call.agent} />{WORDS.sawOf(seen.value.call.agent)} <span className="quiet">{seen.value.call.model}</span></h2>
             <div className="saw-bar" aria-hidden="true">
-              {kinds.map(([name, tokens], at) => <span key={name} className={`saw-part saw-part-${at % 4}`} style={{ flexGrow: tokens }} />)}
+              {kinds.map(([name, tokens], at) => <span key={name} className={`saw-part saw-part-${at % 6}`} style={{ flexGrow: tokens }} />)}
             </div>
             <p className="saw-legend">
               {kinds.map(([name, tokens], at) => (
-                <span key={name}><span className={`saw-dot saw-part-${at % 4}`} aria-hidden="true" />{name} <span className="num">{count(tokens)}</span></span>
+                <span key={name}><span className={`saw-dot saw-part-${at % 6}`} aria-hidden="true" />{name} <span className="num">{count(tokens)}</span></span>
               ))}
             </p>
             {seen.value.not_shown.length > 0 && <p className="saw-not">{WORDS.notShown}: {seen.value.not_shown.map((each) => `${each.name} (${each.why})`).join(", ")}</p>}
             {seen.value.sections.map((section, at) => (
               <section key={at}>
                 <h2 className="saw-section">{section.name}<span className="quiet num">{WORDS.tokensOf(count(section.tokens))}</span></h2>
-                <Output text={section.text} label={section.name} />
+                <Output text={section.text} label={section.name} isProse />
               </section>
             ))}
           </>

@@ -29,5 +29,5 @@ export const WORDS = {
   tokensOf: (number: string) => `${number} tokens`,
   calls: "Model calls",
   missing: "This call has no record of its request.",
-  back: "Back to the trace",
+  modelCall: "model call",
 } as const;

@@ -9,8 +9,7 @@ import { Tag } from "../../ui/tag";
 import { duration, moment, money } from "../../ui/time";
 import { stateWord, TURN_STATES } from "../../ui/words";
 import "./traces.css";
-
-const WORDS = { title: "Traces", session: "Session", empty: "No turn yet. Ask something first.", choose: "Choose a session" } as const;
+import { WORDS } from "./words";
 
 /** The turns of a session, each with its score; one opens its trace. */
 export default function Traces({ onMenu }: ScreenProps) {
@@ -30,7 +29,7 @@ export default function Traces({ onMenu }: ScreenProps) {
         </select>
       )}
       {turns.length === 0 && <p className="empty">{WORDS.empty}</p>}
-      <ul className="traces">
+      <ul className={turns.length ? "rows traces" : "traces"}>
         {turns.map((turn) => (
           <li key={turn.id}>
             <a href={address("t", turn.id)}>
