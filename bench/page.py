@@ -16,6 +16,7 @@ from pathlib import Path
 from playwright.async_api import Browser, Page, async_playwright, expect
 
 from bench.venvs import ROOT
+from sestet.core.message import ToolCall
 from tests.page.site import Devtools, Person, Site, running
 from tests.page.stage import ask
 
@@ -29,7 +30,12 @@ BARS = {
     "newest of 1,000 messages is visible": 1_000,
     "a keystroke is painted": 50,
     "a delegation is shown": 200,
+    "a decision is shown in a second tab": 1_000,
+    "10,000 lines are open": 200,
 }
+_LINES = 10_000
+#: A question that has just appeared hears no click for half a second.
+_DEAF = 700
 _WATCH = """() => {
   window.tasks = [0];
   new PerformanceObserver(list => tasks.push(...list.getEntries().map(e => e.duration)))
@@ -45,6 +51,14 @@ _KEYS = """async () => {
     times.push(performance.now() - begun);
   }
   return times.sort((a, b) => a - b)[Math.floor(times.length * 0.9)];
+}"""
+
+_OPEN = """async () => {
+  const begun = performance.now();
+  document.querySelector('.output-more').click();
+  while (!document.querySelector('.output-window')) await new Promise(requestAnimationFrame);
+  await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+  return performance.now() - begun;
 }"""
 
 
@@ -107,13 +121,46 @@ async def delegation(browser: Browser) -> float:
         return (time.monotonic() - begun) * 1000
 
 
+async def decision(browser: Browser) -> float:
+    """Milliseconds from a click on "Approve once" until another tab shows no question any more."""
+    async with _person(browser) as person:
+        person.site.stage.play("orchestrator", ask("operator", "mail Ines"))
+        mail = ToolCall("exec_mail", {"to": "ines@nord.example", "text": "Hi"})
+        person.site.stage.play("operator", mail, "Sent.")
+        await person.site.ask("waits", "mail Ines")
+        await person.enter("s/waits")
+        second = Person(await person.page.context.new_page(), person.site)
+        await second.go("s/waits")
+        await second.question.wait_for()
+        await person.page.bring_to_front()
+        await person.page.wait_for_timeout(_DEAF)
+        begun = time.monotonic()
+        await person.button("Approve once").click()
+        await second.question.wait_for(state="detached")
+        return (time.monotonic() - begun) * 1000
+
+
+async def many_lines(browser: Browser) -> float:
+    """Milliseconds from a click on "Show all" until the lines are painted; the clipped text is fetched."""
+    async with _person(browser) as person:
+        person.site.stage.play("orchestrator", ask("operator", "print"))
+        person.site.stage.play("operator", ToolCall("exec_print", {"lines": _LINES}), "Printed.")
+        turn = await person.site.ask("lines", "print")
+        await person.enter(f"t/{turn}")
+        await person.button("exec_print", exact=False).click()
+        await person.page.locator("details.tool summary").click()
+        await person.page.locator(".output-more").wait_for()
+        return await person.page.evaluate(_OPEN)
+
+
 async def measure() -> dict[str, float]:
     program = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=program, args=_FLAGS)
         longest = await longest_task(browser)
         shown, key = await long_session(browser)
-        figures = (longest, shown, key, await delegation(browser))
+        others = [await figure(browser) for figure in (delegation, decision, many_lines)]
+        figures = (longest, shown, key, *others)
         await browser.close()
     return dict(zip(BARS, figures, strict=True))
 
