@@ -152,5 +152,6 @@ export function inDoubt(turn: Turn): readonly string[] {
 }
 
 export function roundsUsed(turn: Turn): string {
-  return counted(Math.max(0, ...delegations(turn).map((node) => node.round)), "round");
+  const rounds = Math.max(0, ...delegations(turn).map((node) => node.round));
+  return rounds ? counted(rounds, "round") : "";
 }

@@ -1,4 +1,4 @@
-import { type MouseEvent, type ReactNode, useEffect, useId, useRef } from "react";
+import { type FormEvent, type MouseEvent, type ReactNode, useEffect, useId, useRef } from "react";
 import { createPortal } from "react-dom";
 import { Icon } from "./icons";
 import { UI } from "./words";
@@ -13,6 +13,8 @@ export interface DialogProps {
   /** The buttons at its end. */
   footer?: ReactNode;
   isWide?: boolean;
+  /** Makes it a form: Enter in a field and a button of type "submit" call it. */
+  onSubmit?: () => void;
 }
 
 /** A modal dialog on the native element. Focus goes in, and back to where it was. A child with `data-first` gets it first. */
@@ -22,7 +24,7 @@ export function Dialog({ isOpen, ...rest }: DialogProps) {
   return typeof document === "undefined" ? dialog : createPortal(dialog, document.body);
 }
 
-function OpenDialog({ onClose, title, children, footer, isWide = false }: Omit<DialogProps, "isOpen">) {
+function OpenDialog({ onClose, title, children, footer, isWide = false, onSubmit }: Omit<DialogProps, "isOpen">) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
@@ -53,7 +55,7 @@ function OpenDialog({ onClose, title, children, footer, isWide = false }: Omit<D
       // The page's own keys are not meant while a dialog is open.
       onKeyDown={(event) => event.stopPropagation()}
     >
-      <div className="dialog-box">
+      <Box onSubmit={onSubmit}>
         <header className="dialog-head">
           <h2 id={titleId}>{title}</h2>
           <button type="button" className="button-icon" aria-label={UI.close} onClick={onClose}>
@@ -62,9 +64,18 @@ function OpenDialog({ onClose, title, children, footer, isWide = false }: Omit<D
         </header>
         <div className="dialog-body">{children}</div>
         {footer && <footer className="dialog-foot">{footer}</footer>}
-      </div>
+      </Box>
     </dialog>
   );
+}
+
+function Box({ onSubmit, children }: { onSubmit: (() => void) | undefined; children: ReactNode }) {
+  if (!onSubmit) return <div className="dialog-box">{children}</div>;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    onSubmit();
+  };
+  return <form className="dialog-box" onSubmit={submit}>{children}</form>;
 }
 
 /** Whether a dialog is open, so that the page's own keys do nothing. */

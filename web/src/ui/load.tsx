@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { ApiError, get } from "../wire/api";
+import { ApiError, get, REACHED } from "../wire/api";
 
 const PATIENCE = 300;
 
@@ -27,6 +27,12 @@ export function useLoad<T>(path: string): Loaded<T> {
     return () => leaving.abort();
   }, [path, times]);
   const reload = useCallback(() => setTimes((number) => number + 1), []);
+  const isCut = state.error?.status === 0;
+  useEffect(() => {
+    if (!isCut) return undefined;
+    addEventListener(REACHED, reload);
+    return () => removeEventListener(REACHED, reload);
+  }, [isCut, reload]);
   const set = useCallback((value: T) => setState({ path, value }), [path]);
   // What another path gave is not shown, unless it is only a newer answer of the same kind.
   return { value: state.path === path ? state.value : undefined, error: state.path === path ? state.error : undefined, reload, set };
@@ -50,14 +56,20 @@ export function Loading({ of, lines = 4, children }: { of: Pick<Loaded<unknown>,
 export function Trouble({ error }: { error: ApiError }) {
   return (
     <div className="trouble" role="alert">
-      <p><b>{error.message}</b></p>
-      {error.wayOut && <p>{error.wayOut}</p>}
+      <p><b>{sentence(error.message)}</b></p>
+      {error.wayOut && <p>{sentence(error.wayOut)}</p>}
     </div>
   );
 }
 
 /** The words of an error for a line beside what failed. */
 export function troubleOf(error: unknown): string {
-  if (error instanceof ApiError) return [error.message, error.wayOut].filter(Boolean).join(". ");
+  if (error instanceof ApiError) return [error.message, error.wayOut].filter(Boolean).map(sentence).join(" ");
   return error instanceof Error ? error.message : String(error);
+}
+
+/** The server's words begin small, since programs put them behind others; a person reads a sentence. */
+export function sentence(text: string): string {
+  const whole = text.charAt(0).toLocaleUpperCase() + text.slice(1);
+  return /[.!?…:]$/.test(whole) ? whole : `${whole}.`;
 }

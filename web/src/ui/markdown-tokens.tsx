@@ -58,13 +58,20 @@ function drawHeading(token: Tokens.Heading, children: ReactNode): ReactNode {
   return <Level className={`md-heading md-heading-${Math.min(token.depth, 4)}`} dir="auto">{children}</Level>;
 }
 
+/** "rtl" for a text whose first letter is one. `dir="auto"` of a list or a table would not look into its parts. */
+function directionOf(text: string): "rtl" | undefined {
+  const [first = ""] = /\p{L}/u.exec(text) ?? [];
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(first) ? "rtl" : undefined;
+}
+
 function drawList(token: Tokens.List, isDone: boolean, depth: number): ReactNode {
   const items = token.items.map((item, at) => (
     <li key={at} className={item.task ? "md-task-item" : undefined} dir="auto">
       {drawTokens(item.tokens, isDone, depth + 1)}
     </li>
   ));
-  return token.ordered ? <ol start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul>{items}</ul>;
+  const dir = directionOf(token.raw);
+  return token.ordered ? <ol dir={dir} start={token.start === "" ? 1 : token.start}>{items}</ol> : <ul dir={dir}>{items}</ul>;
 }
 
 function drawTable(token: Tokens.Table, isDone: boolean, depth: number): ReactNode {
@@ -76,7 +83,7 @@ function drawTable(token: Tokens.Table, isDone: boolean, depth: number): ReactNo
   return (
     <div className="md-table">
       <div className="md-table-scroll" role="group" aria-label={UI.table} tabIndex={0}>
-        <table>
+        <table dir={directionOf(token.raw)}>
           <thead><tr>{token.header.map((content, at) => cell(content.text ? "th" : "td", content, at))}</tr></thead>
           <tbody>{token.rows.map((row, at) => <tr key={at}>{row.map((content, place) => cell("td", content, place))}</tr>)}</tbody>
         </table>

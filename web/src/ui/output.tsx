@@ -9,6 +9,9 @@ import "./output.css";
 const PREVIEW_LINES = 12;
 const LINE_HEIGHT = 20;
 const LONGEST_LINE = 2_000;
+/** A wrapped line has no fixed height, so that all of them are drawn: more lines are not wrapped. */
+const MOST_WRAPPED = 500;
+const LONGEST_WRAPPED = 40_000;
 /** Lines above and below the window that are drawn too. */
 const OVERSCAN = 20;
 /** Of lines; the window is no higher. */
@@ -20,16 +23,19 @@ export interface OutputProps {
   clipped?: { characters: number; load: () => Promise<string> };
   /** What a screen reader calls it. */
   label?: string;
+  /** Sentences rather than columns: lines are wrapped, not scrolled sideways. */
+  isProse?: boolean;
 }
 
 /** The output of a tool: twelve lines, and all of them in a window on demand. Copy gives the whole text. */
-export const Output = memo(function Output({ text, clipped, label = UI.output }: OutputProps) {
+export const Output = memo(function Output({ text, clipped, label = UI.output, isProse = false }: OutputProps) {
   const [isOpen, setOpen] = useState(false);
   const [loaded, setLoaded] = useState<string | null>(null);
   const [trouble, setTrouble] = useState<"" | "loading" | "failed">("");
   const whole = loaded ?? text;
   const isClipped = clipped !== undefined && loaded === null;
   const lines = useMemo(() => readAnsi(whole.endsWith("\n") ? whole.slice(0, -1) : whole), [whole]);
+  const wraps = isProse && lines.length <= MOST_WRAPPED;
   const isLong = lines.length > PREVIEW_LINES || isClipped;
 
   const loadWhole = async () => {
@@ -51,7 +57,7 @@ export const Output = memo(function Output({ text, clipped, label = UI.output }:
   if (!whole) return null;
   return (
     <div className="output">
-      {isOpen ? <Window lines={lines} label={label} /> : <Lines lines={lines.slice(0, PREVIEW_LINES)} label={label} />}
+      {isOpen && !wraps ? <Window lines={lines} label={label} /> : <Lines lines={isOpen ? lines : lines.slice(0, PREVIEW_LINES)} label={label} wraps={wraps} />}
       <div className="output-foot">
         {isLong && (
           <button type="button" className="output-more" aria-expanded={isOpen} disabled={trouble === "loading"} onClick={() => (isOpen ? setOpen(false) : void open())}>
@@ -66,29 +72,29 @@ export const Output = memo(function Output({ text, clipped, label = UI.output }:
 });
 
 /** A line that is cut, with a note on how much is missing. */
-export function cutLine(runs: readonly Run[]): readonly Run[] {
+export function cutLine(runs: readonly Run[], longest = LONGEST_LINE): readonly Run[] {
   const length = runs.reduce((sum, run) => sum + run.text.length, 0);
-  if (length <= LONGEST_LINE) return runs;
+  if (length <= longest) return runs;
   const shown: Run[] = [];
-  let room = LONGEST_LINE;
+  let room = longest;
   for (const run of runs) {
     if (room <= 0) break;
     shown.push({ ...run, text: cutAt(run.text, room) });
     room -= run.text.length;
   }
-  return [...shown, { text: UI.moreCharacters(length - LONGEST_LINE), style: "output-cut" }];
+  return [...shown, { text: UI.moreCharacters(length - longest), style: "output-cut" }];
 }
 
-function Lines({ lines, label }: { lines: readonly Run[][]; label: string }) {
+function Lines({ lines, label, wraps }: { lines: readonly Run[][]; label: string; wraps: boolean }) {
   return (
-    <div className="output-lines" role="group" aria-label={label} tabIndex={0}>
-      {lines.map((runs, at) => <Line key={at} runs={runs} />)}
+    <div className={wraps ? "output-lines output-wrapped" : "output-lines"} role="group" aria-label={label} tabIndex={0}>
+      {lines.map((runs, at) => <Line key={at} runs={runs} longest={wraps ? LONGEST_WRAPPED : LONGEST_LINE} />)}
     </div>
   );
 }
 
-const Line = memo(function Line({ runs }: { runs: readonly Run[] }) {
-  return <div className="output-line" dir="auto"><AnsiLine runs={cutLine(runs)} /></div>;
+const Line = memo(function Line({ runs, longest = LONGEST_LINE }: { runs: readonly Run[]; longest?: number }) {
+  return <div className="output-line" dir="auto"><AnsiLine runs={cutLine(runs, longest)} /></div>;
 });
 
 /** Only the lines in view exist. All have one height, so the place of each is known. */

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { Icon } from "./icons";
+import { UI } from "./words";
 import "./screen.css";
 
 interface ScreenFrameProps {
@@ -18,7 +19,7 @@ export function ScreenFrame({ title, onMenu, actions, isWide = false, children }
   return (
     <main className="frame" aria-label={title}>
       <header className="frame-bar">
-        <button type="button" className="button-icon frame-menu" aria-label="Menu" onClick={onMenu}><Icon name="menu" /></button>
+        <button type="button" className="button-icon frame-menu" aria-label={UI.screens} onClick={onMenu}><Icon name="menu" /></button>
         <h1 className="cut">{title}</h1>
         <div className="frame-actions">{actions}</div>
       </header>

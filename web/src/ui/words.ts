@@ -103,5 +103,6 @@ export const UI = {
   open: "Open",
   copyAddress: "Copy address",
   menu: "More",
+  screens: "Menu",
   plainRest: (characters: number) => `The text is long: the last ${count(characters)} characters are shown as they are.`,
 } as const;

@@ -28,3 +28,8 @@ test("a letter moves to the next item that begins with it, round the end", () =>
   expect(findByLetter(items, "R", 2)).toBe(0);
   expect(findByLetter(items, "x", 0)).toBe(-1);
 });
+
+test("a dialog that can be submitted is a form, so that Enter in a field submits it", () => {
+  expect(renderToStaticMarkup(<Dialog isOpen onClose={nothing} onSubmit={nothing} title="Rename">x</Dialog>)).toContain("<form");
+  expect(renderToStaticMarkup(<Dialog isOpen onClose={nothing} title="Rename">x</Dialog>)).not.toContain("<form");
+});

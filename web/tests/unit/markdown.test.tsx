@@ -131,3 +131,9 @@ test("a line across the text and bold words are not deep", () => {
   expect(draw("* * * * * * * * * * * * * * * * * * * *")).toContain("<hr/>");
   expect(draw("----------------------------------------")).toContain("<hr/>");
 });
+
+test("a list and a table run in the direction of their first letter", () => {
+  expect(draw("- פריט ראשון\n- second")).toContain('<ul dir="rtl">');
+  expect(draw("1. first\n2. שני")).toContain('<ol start="1">');
+  expect(draw("| שם | price |\n|---|---|\n| a | b |")).toContain('<table dir="rtl">');
+});

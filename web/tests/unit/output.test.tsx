@@ -33,3 +33,10 @@ test("a long line is cut and says how much is missing, in any number of colours"
 test("an empty output is nothing", () => {
   expect(renderToStaticMarkup(<Output text="" />)).toBe("");
 });
+
+test("sentences are wrapped and not cut, unless there are too many of them", () => {
+  const html = renderToStaticMarkup(<Output text={"word ".repeat(2_000)} isProse />);
+  expect(html).toContain("output-wrapped");
+  expect(html).not.toContain("more characters");
+  expect(renderToStaticMarkup(<Output text={lines(600)} isProse />)).not.toContain("output-wrapped");
+});

@@ -46,7 +46,7 @@ export default function Agents({ route, onMenu }: ScreenProps) {
             {tree.value.unmatched.length > 0 && (
               <div className="trouble agents-unmatched" role="alert">
                 <p><Icon name="warning" /><b>{WORDS.unmatched(tree.value.unmatched.length)}: <code className="mono">{tree.value.unmatched.join(", ")}</code></b></p>
-                <p>{WORDS.unmatchedWhy}</p>
+                <p>{WORDS.unmatchedWhy(tree.value.unmatched.length)}</p>
               </div>
             )}
             {[...tree.value.problems, ...tree.value.unreachable].map((problem) => <p className="trouble" key={problem} dir="auto">{problem}</p>)}
@@ -97,5 +97,5 @@ function Prompt({ agent }: { agent: string }) {
   const [path] = useState(`/api/agents/${part(agent)}/prompt`);
   const prompt = useLoad<{ prompt?: string } | string>(path);
   const text = typeof prompt.value === "string" ? prompt.value : (prompt.value?.prompt ?? "");
-  return <Loading of={prompt}><h3>{WORDS.prompt}</h3><Output text={text} label={WORDS.prompt} /></Loading>;
+  return <div className="agents-open"><Loading of={prompt}><h3>{WORDS.prompt}</h3><Output text={text} label={WORDS.prompt} isProse /></Loading></div>;
 }

@@ -1,7 +1,7 @@
 export const WORDS = {
   title: "Agents",
   unmatched: (number: number) => `${number} unmatched`,
-  unmatchedWhy: "Nobody can call them. Give each the prefix of the agent that should own it.",
+  unmatchedWhy: (number: number) => (number === 1 ? "Nobody can call it. Give it the prefix of the agent that should own it." : "Nobody can call them. Give each the prefix of the agent that should own it."),
   tools: (number: number) => `${number} ${number === 1 ? "tool" : "tools"}`,
   noTools: "no tools",
   flat: "holds every tool",

@@ -110,7 +110,7 @@ export function Composer({ session, running, lastSaid, given, onFiles, onSent }:
           dir="auto"
           value={text}
           aria-label={WORDS.placeholder}
-          placeholder={WORDS.placeholder}
+          placeholder={running ? WORDS.placeholderNext : WORDS.placeholder}
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}

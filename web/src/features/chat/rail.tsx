@@ -18,6 +18,8 @@ export function Rail({ turn, onClose }: { turn: Turn; onClose: () => void }) {
   const now = useNow(turn.phase === "running");
   const [selected, setSelected] = useState("");
   const node = delegations(turn).find((each) => each.delegation === selected) ?? delegations(turn).at(-1);
+  // Before the first reply nothing is known about its cost.
+  const wasCalled = turn.nodes.some((each) => each.steps.some((step) => step.kind === "model"));
   const firstCall = (node ?? turn.nodes[0])?.steps.find((step) => step.kind === "model");
   return (
     <aside className="rail" aria-label={WORDS.turn(turn.number)}>
@@ -37,11 +39,11 @@ export function Rail({ turn, onClose }: { turn: Turn; onClose: () => void }) {
         </section>
         {node && (
           <section>
-            <h2>{`What ${node.agent} was asked`}</h2>
+            <h2>{WORDS.wasAsked(node.agent)}</h2>
             <p className="rail-asked" dir="auto">{node.request}</p>
           </section>
         )}
-        <section><Costs turn={turn} /></section>
+        {wasCalled && <section><Costs turn={turn} /></section>}
       </div>
       <nav className="rail-foot" aria-label={WORDS.turn(turn.number)}>
         <a href={address("t", turn.id)}><Icon name="trace" />{WORDS.trace}</a>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import { address } from "../../state/route";
 import { get } from "../../wire/api";
+import { WORDS } from "./words";
 
 /** While the built-in model answers: where to choose a real one. */
 export function SetUpHint() {
@@ -13,7 +14,7 @@ export function SetUpHint() {
   if (provider !== "offline") return null;
   return (
     <p className="welcome-setup card">
-      A small built-in model answers. <a href={address("settings", "model")}>Choose a real one</a>
+      {WORDS.builtIn} <a href={address("settings", "model")}>{WORDS.chooseModel}</a>
     </p>
   );
 }

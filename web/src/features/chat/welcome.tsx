@@ -20,7 +20,7 @@ export function Welcome({ onPick }: { onPick: (text: string) => void }) {
   }, []);
   const examples = agents.flatMap((agent) => (agent.examples ?? []).slice(0, 1).map((text) => ({ agent: agent.name, text })));
   return (
-    <div className="welcome">
+    <div className="welcome" role="region" aria-label={WORDS.welcome} tabIndex={-1}>
       <div className="welcome-column">
         <SetUpHint />
         <h2>{WORDS.welcome}</h2>

@@ -59,7 +59,7 @@ export function Documents({ tell }: { tell: (text: string) => void }) {
                 <div className="memory-line">
                   <div className="memory-line-words">
                     <p className="memory-title" dir="auto">{fileName(document.path)}</p>
-                    <p className="memory-path" dir="auto">{document.path}</p>
+                    <p className="memory-path" title={document.path}>{document.path}</p>
                   </div>
                   <button type="button" className="button button-small" aria-label={`${WORDS.forget}: ${fileName(document.path)}`} onClick={() => setUnwanted(document)}>{WORDS.forget}</button>
                 </div>

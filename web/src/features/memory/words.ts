@@ -11,7 +11,7 @@ export const WORDS = {
     documents: "Documents",
   },
   kinds: "Kinds of memory",
-  search: "Search what is remembered and saved",
+  search: "Search memory and knowledge",
   hits: (number: number) => (number === 1 ? "hit" : "hits"),
   nothing: (words: string) => `Nothing here has "${words}".`,
   byWordsAlone: (why: string) => `Searched by words alone: ${why}`,

@@ -7,6 +7,7 @@ import { ScreenFrame } from "../../ui/screen";
 import { moment } from "../../ui/time";
 import { rowKeys } from "../../ui/tree";
 import { withQuery } from "../../wire/api";
+import { around } from "./excerpt";
 import "./search.css";
 import { COMMANDS, WORDS } from "./words";
 
@@ -56,7 +57,11 @@ export default function Search({ route, onMenu }: ScreenProps) {
           value={words}
           onChange={(event) => setWords(event.target.value)}
           onKeyDown={(event) => {
-            if (event.key === "Enter" && !event.nativeEvent.isComposing) first();
+            if (event.nativeEvent.isComposing) return;
+            if (event.key === "Enter") first();
+            if (event.key !== "ArrowDown") return;
+            event.preventDefault();
+            document.querySelector<HTMLElement>(".search-row")?.focus();
           }}
         />
       </div>
@@ -71,8 +76,8 @@ export default function Search({ route, onMenu }: ScreenProps) {
               {found.value?.found.map((hit) => (
                 <a className="search-row" key={hit.turn} href={address("s", hit.session, hit.turn)}>
                   <span className="search-title"><b dir="auto">{hit.title || hit.session}</b><span className="quiet num">{moment(hit.at)}</span></span>
-                  <span className="search-text" dir="auto"><Marked text={hit.asked} words={asked} /></span>
-                  <span className="search-text quiet" dir="auto"><Marked text={hit.answered} words={asked} /></span>
+                  <span className="search-text" dir="auto"><Marked text={around(hit.asked, asked)} words={asked} /></span>
+                  <span className="search-text quiet" dir="auto"><Marked text={around(hit.answered, asked)} words={asked} /></span>
                 </a>
               ))}
             </Loading>

@@ -1,9 +1,11 @@
 import { useState } from "react";
 import { address } from "../../state/route";
+import { useStore } from "../../state/store";
 import { Dialog } from "../../ui/dialog";
 import { Icon } from "../../ui/icons";
 import { Loading, troubleOf, useLoad } from "../../ui/load";
 import { moment } from "../../ui/time";
+import { UI } from "../../ui/words";
 import { get, post } from "../../wire/api";
 import { WORDS } from "./words";
 
@@ -23,6 +25,7 @@ interface Plan extends ChangeSet {
 
 /** What the agents changed in files, and the way back. */
 export function ChangesTab() {
+  const titles = new Map((useStore((state) => state.rows) ?? []).map((row) => [row.id, row.title]));
   const sets = useLoad<{ changes: ChangeSet[] }>("/api/changes");
   const [plan, setPlan] = useState<Plan>();
   const [trouble, setTrouble] = useState("");
@@ -42,8 +45,10 @@ export function ChangesTab() {
         <ul className="rows">
           {sets.value?.changes.map((set) => (
             <li className="settings-change" key={set.id}>
-              <a href={address("s", set.session, set.turn)} className="num">{moment(set.at)}</a>
-              <span className="settings-detail" dir="auto">{(set.done ?? []).join(", ")}</span>
+              <span>
+                <span dir="auto">{(set.done ?? []).join(" ")}</span>
+                <small className="num"><a href={address("s", set.session, set.turn)}>{titles.get(set.session) || set.session}</a> · {moment(set.at)}</small>
+              </span>
               <button type="button" className="button button-small" onClick={() => {
                 setTrouble("");
                 get<Plan>(`/api/changes/${set.id}/undo`).then(setPlan, (error: unknown) => setTrouble(troubleOf(error)));
@@ -53,9 +58,19 @@ export function ChangesTab() {
         </ul>
       )}
       {trouble && !plan && <p className="tag-bad" role="alert">{trouble}</p>}
-      <Dialog isOpen={plan !== undefined} onClose={() => setPlan(undefined)} title={WORDS.undoTitle} footer={<button type="button" className="button button-main" disabled={(plan?.changed_since.length ?? 0) > 0} onClick={() => void undo()}>{WORDS.undo}</button>}>
+      <Dialog
+        isOpen={plan !== undefined}
+        onClose={() => setPlan(undefined)}
+        title={WORDS.undoTitle}
+        footer={
+          <>
+            <button type="button" className="button" data-first onClick={() => setPlan(undefined)}>{UI.cancel}</button>
+            <button type="button" className="button" disabled={(plan?.changed_since.length ?? 0) > 0} onClick={() => void undo()}>{WORDS.undo}</button>
+          </>
+        }
+      >
         {plan && plan.changed_since.length > 0 && <p className="tag-bad">{WORDS.undoBlocked} {plan.changed_since.join(", ")}</p>}
-        <ul>{plan?.steps.map((step, at) => <li key={at} dir="auto">{WORDS.undoSteps[step.action] ?? step.action} <span className="mono">{step.path}</span></li>)}</ul>
+        <ul className="settings-steps">{plan?.steps.map((step, at) => <li key={at} dir="auto">{WORDS.undoSteps[step.action] ?? step.action} <span className="mono">{step.path}</span></li>)}</ul>
         {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
       </Dialog>
     </Loading>

@@ -27,8 +27,8 @@ export function CostsTab() {
   const { parts, total } = moneyColumn(rows.map((row) => row.nano_dollars));
   return (
     <>
-      <div className="tabs">
-        {(Object.keys(WORDS.by) as By[]).map((each) => <button type="button" key={each} aria-current={each === by ? "true" : undefined} onClick={() => setBy(each)}>{WORDS.by[each]}</button>)}
+      <div className="settings-by" role="group" aria-label={WORDS.byWhat}>
+        {(Object.keys(WORDS.by) as By[]).map((each) => <button type="button" className="button button-small" key={each} aria-pressed={each === by} onClick={() => setBy(each)}>{WORDS.by[each]}</button>)}
       </div>
       <Loading of={costs}>
         {rows.length === 0 ? (
@@ -36,13 +36,15 @@ export function CostsTab() {
         ) : (
           <div className="facts-frame">
             <table className="facts settings-costs">
-              <thead><tr><th scope="col">{WORDS.by[by]}</th><th scope="col">{WORDS.calls}</th><th scope="col">{WORDS.tokens}</th><th scope="col">{WORDS.price}</th></tr></thead>
+              <thead><tr><th scope="col">{WORDS.columns[by]}</th><th scope="col">{WORDS.calls}</th><th scope="col">{WORDS.tokens}</th><th scope="col">{WORDS.price}</th></tr></thead>
               <tbody>
                 {rows.map((row, at) => (
                   <tr key={nameOf(row, by)}><td dir="auto">{nameOf(row, by)}</td><td className="num">{count(row.calls)}</td><td className="num">{count(row.input_tokens + row.output_tokens)}</td><td className="num">{parts[at]}</td></tr>
                 ))}
-                <tr><th scope="row">{WORDS.total}</th><td className="num">{count(costs.value?.total.calls ?? 0)}</td><td className="num">{count((costs.value?.total.input_tokens ?? 0) + (costs.value?.total.output_tokens ?? 0))}</td><td className="num"><b>{total}</b></td></tr>
               </tbody>
+              <tfoot>
+                <tr><th scope="row">{WORDS.total}</th><td className="num">{count(costs.value?.total.calls ?? 0)}</td><td className="num">{count((costs.value?.total.input_tokens ?? 0) + (costs.value?.total.output_tokens ?? 0))}</td><td className="num">{total}</td></tr>
+              </tfoot>
             </table>
           </div>
         )}

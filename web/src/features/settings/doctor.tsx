@@ -13,9 +13,9 @@ interface Check {
 }
 
 const STATES = {
-  ok: { word: "works", icon: "tick", tone: "ok" },
-  warning: { word: "look", icon: "warning", tone: "warn" },
-  problem: { word: "broken", icon: "cross", tone: "bad" },
+  ok: { word: WORDS.checks.ok, icon: "tick", tone: "ok" },
+  warning: { word: WORDS.checks.warning, icon: "warning", tone: "warn" },
+  problem: { word: WORDS.checks.problem, icon: "cross", tone: "bad" },
 } as const;
 const ORDER = { problem: 0, warning: 1, ok: 2 };
 
@@ -35,7 +35,7 @@ export function DoctorTab() {
   return (
     <>
       <p className="settings-head">
-        <b>{found ? (found.healthy ? WORDS.healthy : WORDS.unhealthy) : WORDS.examining}</b>
+        <b>{found ? (found.healthy ? WORDS.healthy(found.checks.filter((check) => check.status === "warning").length) : WORDS.unhealthy) : WORDS.examining}</b>
         <button type="button" className="button button-small" disabled={!found} onClick={examine}><Icon name="again" />{WORDS.examine}</button>
       </p>
       <Loading of={{ value: found, error: undefined }} lines={10}>

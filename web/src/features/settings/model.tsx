@@ -60,7 +60,7 @@ export function ModelTab() {
           {choices.value?.choices.map((choice) => (
             <Radio key={choice.id} value={choice.id} picked={picked} onPick={setPicked} name={choice.id} place={choice.place} note={choice.note} />
           ))}
-          <Radio value={VENDOR} picked={picked} onPick={setPicked} name={WORDS.vendors} place="" note="" />
+          <Radio value={VENDOR} picked={picked} onPick={setPicked} name={WORDS.vendors} place={WORDS.vendorsNote} note="" />
           {picked === VENDOR && (
             <div className="settings-fields">
               <label>{WORDS.vendor}<select className="field" value={fields.vendor} onChange={set("vendor")}>{VENDORS.map((each) => <option key={each}>{each}</option>)}</select></label>
@@ -69,7 +69,7 @@ export function ModelTab() {
               <p className="quiet">{WORDS.keyHint(choices.value?.variables.join(", ") ?? "")}</p>
             </div>
           )}
-          <Radio value={SERVER} picked={picked} onPick={setPicked} name={WORDS.server} place="" note="" />
+          <Radio value={SERVER} picked={picked} onPick={setPicked} name={WORDS.server} place={WORDS.serverNote} note="" />
           {picked === SERVER && (
             <div className="settings-fields">
               <label>{WORDS.server}<input className="field" inputMode="url" value={fields.server} placeholder={WORDS.serverHint} onChange={set("server")} /></label>

@@ -25,7 +25,7 @@ export function PageTab() {
           </label>
         ))}
       </fieldset>
-      {version && <p className="quiet settings-head">{WORDS.version(version)}</p>}
+      {version && <p className="quiet settings-version">{WORDS.version(version)}</p>}
     </>
   );
 }

@@ -36,7 +36,7 @@ export function ValuesTab() {
       <input className="field settings-find" type="search" aria-label={WORDS.find} placeholder={WORDS.find} value={words} onChange={(event) => setWords(event.target.value)} />
       {told && !editing && <p role="status">{told}</p>}
       <div className="facts-frame">
-        <table className="facts">
+        <table className="facts settings-values">
           <thead><tr><th scope="col">{WORDS.setting}</th><th scope="col">{WORDS.value}</th><th scope="col">{WORDS.source}</th><th><span className="sr">{WORDS.change}</span></th></tr></thead>
           <tbody>
             {shown.map((setting) => (
@@ -56,8 +56,8 @@ export function ValuesTab() {
           </tbody>
         </table>
       </div>
-      <Dialog isOpen={editing !== undefined} onClose={() => setEditing(undefined)} title={editing?.key ?? ""} footer={<button type="button" className="button button-main" onClick={() => void save()}>{WORDS.save}</button>}>
-        <label className="settings-edit">{WORDS.check}<input className="field mono" value={text} onChange={(event) => setText(event.target.value)} /></label>
+      <Dialog isOpen={editing !== undefined} onClose={() => setEditing(undefined)} onSubmit={() => void save()} title={editing?.key ?? ""} footer={<button type="submit" className="button button-main">{WORDS.save}</button>}>
+        <label className="settings-edit">{WORDS.check}<input className="field mono" data-first value={text} onChange={(event) => setText(event.target.value)} /></label>
         {told && <p className="tag-bad" role="alert">{told}</p>}
       </Dialog>
     </Loading>
