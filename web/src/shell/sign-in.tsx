@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from "react";
-import { ApiError, post } from "../wire/api";
+import { troubleOf } from "../ui/load";
+import { post } from "../wire/api";
 import { WORDS } from "./words";
 
 /** For a browser that has no cookie of this server: on a phone, a token is pasted once. */
@@ -12,7 +13,7 @@ export function SignIn() {
       await post("/enter", { token: token.trim() });
       location.reload();
     } catch (error) {
-      setTrouble(error instanceof ApiError ? [error.message, error.wayOut].filter(Boolean).join(". ") : String(error));
+      setTrouble(troubleOf(error));
     }
   };
   return (

@@ -1,6 +1,6 @@
 /** What the page knows, shared by all of its parts: events, the list of sessions, the open questions. */
 import { useSyncExternalStore } from "react";
-import { ApiError, get, part } from "../wire/api";
+import { ApiError, get, part, REACHED, REFUSED } from "../wire/api";
 import { eventsAfter, turnsBefore } from "../wire/journal";
 import { followStream, type Status, type StreamMessage } from "../wire/stream";
 import type { Changes, Event } from "./event";
@@ -101,7 +101,13 @@ function flush(): void {
 /** Follow the server until the page is closed. */
 export function start(): () => void {
   void refresh();
-  return followStream({ onMessage: hear, onStatus });
+  const refuse = () => onStatus("refused");
+  const leave = followStream({ onMessage: hear, onStatus });
+  addEventListener(REFUSED, refuse);
+  return () => {
+    removeEventListener(REFUSED, refuse);
+    leave();
+  };
 }
 
 function onStatus(status: Status): void {
@@ -111,6 +117,7 @@ function onStatus(status: Status): void {
     flush();
     for (const session of state.sessions.values()) if (!gaps.has(session.id)) gaps.set(session.id, session.last);
   } else if (!wasOpen) {
+    dispatchEvent(new Event(REACHED));
     void refresh();
     for (const session of state.sessions.keys()) void catchUp(session);
   }

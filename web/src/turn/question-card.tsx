@@ -4,6 +4,7 @@ import { refresh, useStore } from "../state/store";
 import type { Question } from "../state/turn";
 import { Diff } from "../ui/diff";
 import { Icon } from "../ui/icons";
+import { troubleOf } from "../ui/load";
 import { Exact } from "../ui/invisible";
 import { Mark } from "../ui/mark";
 import { Menu } from "../ui/menu";
@@ -55,7 +56,7 @@ function OpenCard({ question, onActed }: { question: Question; onActed: () => vo
       await post(`/api/approvals/${part(question.approval)}`, { decision, scope });
     } catch (error) {
       if (error instanceof ApiError && error.status === 409) setTrouble(W.already);
-      else setTrouble(error instanceof ApiError ? `${error.message}. ${error.wayOut}` : String(error));
+      else setTrouble(troubleOf(error));
       setBusy(false);
     }
     void refresh();
@@ -84,7 +85,7 @@ function OpenCard({ question, onActed }: { question: Question; onActed: () => vo
           </>
         )}
         <dt>{W.why}</dt>
-        <dd dir="auto">{question.reason}</dd>
+        <dd dir="auto" className="question-why">{question.reason}</dd>
         {question.sources.length > 0 && (
           <>
             <dt>{W.read}</dt>
@@ -121,7 +122,8 @@ function OpenCard({ question, onActed }: { question: Question; onActed: () => vo
 
 /** Every argument, character by character; those that choose a receiver are marked. */
 export function Arguments({ values, targets = [] }: { values: Record<string, unknown>; targets?: readonly string[] }) {
-  const names = Object.keys(values);
+  const all = Object.keys(values);
+  const names = [...all.filter((name) => targets.includes(name)), ...all.filter((name) => !targets.includes(name))];
   if (!names.length) return <span className="quiet">{W.noArguments}</span>;
   return (
     <div className="question-arguments mono">

@@ -13,10 +13,16 @@ export class ApiError extends Error {
   }
 }
 
+/** Told to the page when the server does not know this browser any more. */
+export const REFUSED = "sestet-refused";
+/** Told to the page when the server can be reached again. */
+export const REACHED = "sestet-reached";
+
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export async function request<T>(method: Method, path: string, body?: unknown, signal?: AbortSignal): Promise<T> {
   const response = await send(method, path, body, signal);
+  if (response.status === 401) dispatchEvent(new Event(REFUSED));
   if (!response.ok) throw await errorOf(response);
   if (response.status === 204) return undefined as T;
   const kind = response.headers.get("content-type") ?? "";
@@ -63,6 +69,6 @@ async function send(method: Method, path: string, body: unknown, signal?: AbortS
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "unreachable", "the server cannot be reached", "is 'sestet serve' still running?");
+    throw new ApiError(0, "unreachable", "The server cannot be reached", "Is 'sestet serve' still running?");
   }
 }

@@ -5,14 +5,18 @@
 import { useSyncExternalStore } from "react";
 import { currentState } from "../../state/store";
 import { turnsOf } from "../../state/reduce";
+import { troubleOf } from "../../ui/load";
 import { ApiError, part, post } from "../../wire/api";
 
 export interface Outgoing {
   key: string;
   text: string;
   mine: boolean;
-  /** `waiting` for the turn before it, `held` after that one did not finish, `failed`: the server did not take it. */
-  state: "waiting" | "held" | "sending" | "sent" | "failed";
+  /**
+   * `waiting` for the turn before it, `held` after that one did not finish, `away`: the server was not reached, `failed`: it
+   * did not take the message.
+   */
+  state: "waiting" | "held" | "sending" | "sent" | "away" | "failed";
   /** It was written while a turn was under way. */
   behind: boolean;
   turn: string;
@@ -20,6 +24,10 @@ export interface Outgoing {
 }
 
 const PREFIX = "sestet.outbox.";
+/** Milliseconds until a message that did not reach the server is sent again. */
+const AGAIN = 3000;
+/** Nothing is done with a message in one of these states until it changes. */
+const STILL: ReadonlySet<Outgoing["state"]> = new Set(["sending", "sent", "away", "failed"]);
 const NONE: readonly Outgoing[] = [];
 const boxes = new Map<string, readonly Outgoing[]>();
 const listeners = new Set<() => void>();
@@ -57,6 +65,14 @@ export function sendNow(session: string, key: string): void {
   pump(session);
 }
 
+/** Send what did not reach the server: its key makes a repeated message one turn. */
+export function sendAgain(session: string): void {
+  const items = outbox(session);
+  if (!items.some((item) => item.state === "away")) return;
+  write(session, items.map((item) => (item.state === "away" ? { ...item, state: "waiting" as const } : item)));
+  pump(session);
+}
+
 /** Give a waiting message to the turn that runs. If that has just ended, the message waits on and goes by itself. */
 export async function addToTurn(session: string, item: Outgoing, turn: string): Promise<void> {
   try {
@@ -78,7 +94,7 @@ export function pump(session: string): void {
   if (begun.length) write(session, outbox(session).filter((item) => !begun.includes(item)));
   const items = outbox(session);
   const [next, last] = [items[0], turns.at(-1)];
-  if (!next || next.state === "sending" || next.state === "sent" || next.state === "failed") return;
+  if (!next || STILL.has(next.state)) return;
   if (last && (last.phase === "running" || last.phase === "paused")) {
     const isNew = (item: Outgoing) => item.state === "waiting" && !item.behind;
     if (items.some(isNew)) write(session, items.map((item) => (isNew(item) ? { ...item, behind: true } : item)));
@@ -103,8 +119,13 @@ async function sendItem(session: string, item: Outgoing): Promise<void> {
     change(session, item.key, { state: "sent", turn: accepted.turn });
     pump(session);
   } catch (error) {
-    const trouble = error instanceof ApiError ? [error.message, error.wayOut].filter(Boolean).join(". ") : String(error);
-    change(session, item.key, { state: "failed", trouble });
+    if (error instanceof ApiError && (error.status === 0 || error.status === 401)) {
+      change(session, item.key, { state: "away" });
+      // After a 401 the person signs in, and the page begins anew.
+      if (error.status === 0) setTimeout(() => sendAgain(session), AGAIN);
+      return;
+    }
+    change(session, item.key, { state: "failed", trouble: troubleOf(error) });
   }
 }
 
@@ -123,7 +144,7 @@ function restore(session: string): readonly Outgoing[] {
   try {
     const stored = JSON.parse(localStorage.getItem(PREFIX + session) ?? "[]") as Outgoing[];
     // Whether a message that was on its way arrived is unknown; its key makes sending it again harmless.
-    return stored.map((item) => (item.state === "sending" ? { ...item, state: "waiting" } : item));
+    return stored.map((item) => (item.state === "sending" || item.state === "away" ? { ...item, state: "waiting" } : item));
   } catch {
     return NONE;
   }

@@ -16,7 +16,7 @@ export function Pending({ items, isBusy }: { items: readonly Outgoing[]; isBusy:
 
 /** Messages that wait for the turn before them: they can be changed until they go. */
 export function Queue({ session, items, running }: { session: string; items: readonly Outgoing[]; running: Turn | undefined }) {
-  const waiting = items.filter((item) => item.state === "failed" || item.state === "held" || (item.state === "waiting" && running));
+  const waiting = items.filter((item) => item.state === "failed" || item.state === "held" || item.state === "away" || (item.state === "waiting" && running));
   if (!waiting.length) return null;
   return (
     <ul className="queue" aria-label={WORDS.queue}>
@@ -50,6 +50,7 @@ function Waiting({ session, item, running }: { session: string; item: Outgoing; 
         />
       )}
       {item.state === "held" && <span className="tag tag-warn"><Icon name="warning" />{WORDS.held}</span>}
+      {item.state === "away" && <span className="tag tag-warn"><Icon name="clock" />{WORDS.away}</span>}
       {item.state === "failed" && <span className="tag tag-bad"><Icon name="cross" />{WORDS.notSent}: {item.trouble}</span>}
       {(item.state === "held" || item.state === "failed") && (
         <button type="button" className="button button-small" onClick={() => sendNow(session, item.key)}>

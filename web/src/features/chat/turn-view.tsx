@@ -48,8 +48,7 @@ export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSel
       )}
       {answer && (
         <div className="turn-answer">
-          <Markdown text={answer.text} untrusted={untrusted} complete={isOver(turn)} />
-          {turn.answer?.clipped && <WholeAnswer turn={turn} />}
+          {turn.answer?.clipped ? <ClippedAnswer turn={turn} untrusted={untrusted} /> : <Markdown text={answer.text} untrusted={untrusted} complete={isOver(turn)} />}
         </div>
       )}
       {turn.phase === "failed" && turn.failure && (
@@ -136,14 +135,21 @@ function CutOff({ turn, kind }: { turn: Turn; kind: "turn" | "server" }) {
   );
 }
 
-function WholeAnswer({ turn }: { turn: Turn }) {
-  const [text, setText] = useState("");
-  if (text) return <Markdown text={text} untrusted={turn.answer?.label.untrusted ?? true} complete />;
-  const load = async () => {
-    const event = await wholeEvent(turn.id, turn.answer?.seq ?? 0);
-    if (event.kind === "turn_finished") setText(event.text);
+/** A long answer comes cut; the whole takes its place on demand. */
+function ClippedAnswer({ turn, untrusted }: { turn: Turn; untrusted: boolean }) {
+  const [whole, setWhole] = useState("");
+  const [isLost, setLost] = useState(false);
+  const load = () => {
+    setLost(false);
+    wholeAnswer(turn).then(setWhole, () => setLost(true));
   };
-  return <button type="button" className="button button-small" onClick={() => void load()}>…</button>;
+  return (
+    <>
+      <Markdown text={whole || (turn.answer?.text ?? "")} untrusted={untrusted} complete />
+      {!whole && <button type="button" className="button button-small turn-whole" onClick={load}>{WORDS.wholeAnswer}</button>}
+      {isLost && <p className="turn-quiet tag-warn" role="alert"><Icon name="warning" />{WORDS.wholeFailed}</p>}
+    </>
+  );
 }
 
 /** What a turn took and did, from the journal alone. */
