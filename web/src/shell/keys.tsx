@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react";
 import { go } from "../state/route";
+import { focusSoon } from "../ui/focus";
 import { Dialog, isDialogOpen } from "../ui/dialog";
 import { WORDS } from "./words";
 
@@ -17,7 +18,12 @@ export function Keys() {
       if (event.isComposing || isDialogOpen()) return;
       const ctrl = event.ctrlKey || event.metaKey;
       if (ctrl && !event.shiftKey && event.key.toLowerCase() === "k") return act(event, () => go("#/search"));
-      if (ctrl && event.shiftKey && event.key.toLowerCase() === "o") return act(event, () => go("#/new"));
+      if (ctrl && event.shiftKey && event.key.toLowerCase() === "o") {
+        return act(event, () => {
+          go("#/new");
+          focusSoon("#composer");
+        });
+      }
       if (event.key === "F6") return act(event, () => nextRegion(event.shiftKey ? -1 : 1));
       if (ctrl || event.altKey || !single || isField(event.target)) return;
       const place = before === "g" ? PLACES[event.key] : undefined;
@@ -33,7 +39,7 @@ export function Keys() {
       <dl className="keys">
         {WORDS.keyList.map(([key, what]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{what}</dd></div>)}
       </dl>
-      <label>
+      <label className="tick">
         <input
           type="checkbox"
           checked={single}
@@ -41,7 +47,7 @@ export function Keys() {
             setSingle(event.target.checked);
             localStorage.setItem(STORED, event.target.checked ? "on" : "off");
           }}
-        />{" "}
+        />
         {WORDS.singleKeys}
       </label>
     </Dialog>
@@ -58,9 +64,9 @@ function isField(target: EventTarget | null): boolean {
 }
 
 function nextRegion(step: number): void {
-  const regions = [".side", ".log", "#composer", ".rail", ".screen"].map((each) => document.querySelector<HTMLElement>(each)).filter((each) => each !== null);
+  const regions = [".side", ".log, .welcome", "#composer", ".rail", ".screen"].map((each) => document.querySelector<HTMLElement>(each)).filter((each) => each !== null);
   const at = regions.findIndex((region) => region.contains(document.activeElement));
   const next = regions[(at + step + regions.length) % regions.length];
-  const inside = next?.matches("#composer, .log, .screen") ? next : next?.querySelector<HTMLElement>(REGIONS) ?? next;
+  const inside = next?.matches("#composer, .log, .welcome, .screen") ? next : next?.querySelector<HTMLElement>(REGIONS) ?? next;
   inside?.focus();
 }

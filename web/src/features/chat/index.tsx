@@ -4,16 +4,21 @@ import { turnsOf } from "../../state/reduce";
 import { beginSession, openSession, useStore } from "../../state/store";
 import type { Turn } from "../../state/turn";
 import { isOver, spent, workLine } from "../../turn/view";
+import { focusSoon } from "../../ui/focus";
 import { Icon } from "../../ui/icons";
 import { alertPerson, announce } from "../../ui/live";
+import { troubleOf } from "../../ui/load";
 import { Mark } from "../../ui/mark";
+import { useNarrow } from "../../ui/narrow";
+import { Scrim } from "../../ui/scrim";
 import { money } from "../../ui/time";
 import { useUploads } from "../../ui/uploads";
+import { UI } from "../../ui/words";
 import { WORDS as TURN_WORDS } from "../../turn/words";
 import "./chat.css";
 import { Composer } from "./composer";
 import { Log } from "./log";
-import { pump, useOutbox } from "./outbox";
+import { pump, sendAgain, useOutbox } from "./outbox";
 import { Pending, Queue } from "./queue";
 import { Rail } from "./rail";
 import { SessionMenu } from "./session-menu";
@@ -25,9 +30,13 @@ import { WORDS } from "./words";
 const TELL_EVERY = 5000;
 
 export function Chat({ route, onMenu }: { route: Route; onMenu: () => void }) {
-  const [fresh] = useState(newSessionName);
-  const session = route.screen === "s" && route.rest[0] ? route.rest[0] : fresh;
-  return <Conversation key={session} session={session} isNew={session === fresh} onMenu={onMenu} wanted={route.rest[1]} />;
+  const [fresh, setFresh] = useState(() => ({ name: newSessionName(), isBegun: false }));
+  const opened = route.screen === "s" ? route.rest[0] : undefined;
+  // The name of a session that has begun is its own: the next new one gets another.
+  if (opened === fresh.name && !fresh.isBegun) setFresh({ ...fresh, isBegun: true });
+  if (!opened && fresh.isBegun) setFresh({ name: newSessionName(), isBegun: false });
+  const session = opened || fresh.name;
+  return <Conversation key={session} session={session} isNew={session === fresh.name} onMenu={onMenu} wanted={route.rest[1]} />;
 }
 
 interface ConversationProps {
@@ -53,14 +62,19 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
   const [given, setGiven] = useState<{ text: string; at: number }>();
   const [sentAt, setSentAt] = useState(0);
   const [trouble, setTrouble] = useState("");
+  const isNarrow = useNarrow();
+  const isOverlay = innerWidth < 1200;
   const last = turns.at(-1);
   const running = last && !isOver(last) ? last : undefined;
 
   useEffect(() => {
     if (isNew) beginSession(session);
-    else openSession(session).catch((error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)));
+    else openSession(session).catch((error: unknown) => setTrouble(troubleOf(error)));
   }, [session, isNew]);
   useEffect(() => pump(session), [session, isOpened, turns, items]);
+  useEffect(() => {
+    if (!isAway) sendAgain(session);
+  }, [session, isAway]);
   useEffect(() => {
     document.querySelector(`[data-turn="${CSS.escape(wanted ?? "-")}"]`)?.scrollIntoView({ block: "start" });
   }, [wanted, turns.length]);
@@ -80,6 +94,14 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
     setSentAt(Date.now());
     if (isNew) go(`#/s/${encodeURIComponent(session)}`);
   };
+  const openRail = () => {
+    setRailOpen(true);
+    focusSoon(".rail-head button");
+  };
+  const closeRail = () => {
+    setRailOpen(false);
+    focusSoon(".chat-show");
+  };
   const onDrop = (event: DragEvent) => {
     event.preventDefault();
     uploads.take([...event.dataTransfer.files]);
@@ -90,7 +112,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
     <div className={railOpen && shown ? "chat chat-with-rail" : "chat"} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
       <main className="chat-main" aria-label={WORDS.conversation}>
         <header className="chat-bar">
-          <button type="button" className="button-icon chat-tap" aria-label="Menu" onClick={onMenu}><Icon name="menu" /></button>
+          <button type="button" className="button-icon chat-tap" aria-label={UI.screens} onClick={onMenu}><Icon name="menu" /></button>
           <h1 className="cut" dir="auto">{row?.title || WORDS.untitled}</h1>
           <span className="quiet num chat-id">{session}</span>
           <span className="chat-sum num">
@@ -98,7 +120,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
           </span>
           {row && <SessionMenu row={row} />}
           {!railOpen && shown && (
-            <button type="button" className="button-icon" aria-label={WORDS.showRail} onClick={() => setRailOpen(true)}><Icon name="foldRight" /></button>
+            <button type="button" className="button-icon chat-show" aria-label={WORDS.showRail} onClick={openRail}><Icon name="foldRight" /></button>
           )}
         </header>
         {isGone || (trouble && turns.length === 0) ? (
@@ -113,7 +135,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
         <div className="chat-dock">
           {questions.length > 0 && <QuestionBar number={questions.length} turn={questions[0]?.approval ?? ""} />}
           {shown && !isOver(shown) && (
-            <button type="button" className="chat-ticker" onClick={() => setRailOpen(true)}>
+            <button type="button" className="chat-ticker" onClick={openRail}>
               <Mark agent={workLine(shown).who.split(",")[0] ?? ""} />
               <span className="cut"><b>{workLine(shown).who}</b> {workLine(shown).what}</span>
               <Icon name="up" />
@@ -137,7 +159,8 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
           />
         </div>
       </main>
-      {railOpen && shown && <Rail turn={shown} onClose={() => setRailOpen(false)} />}
+      {railOpen && shown && isOverlay && <Scrim onClose={closeRail} isClear={!isNarrow} />}
+      {railOpen && shown && <Rail turn={shown} onClose={closeRail} />}
     </div>
   );
 }

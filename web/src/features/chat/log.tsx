@@ -174,7 +174,7 @@ function useFollowGrowth(log: React.RefObject<HTMLDivElement | null>, follows: R
   }, [log, follows]);
 }
 
-/** Selecting text, opening a part or going upwards by wheel or key means reading: the end is no longer followed. */
+/** Selecting text, opening a part, focusing above or going upwards by wheel or key means reading: the end is no longer followed. */
 function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: React.RefObject<boolean>): void {
   useEffect(() => {
     const box = log.current;
@@ -186,10 +186,18 @@ function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: 
       const selection = getSelection();
       if (selection && !selection.isCollapsed && box.contains(selection.anchorNode)) follows.current = false;
     };
+    // The browser scrolls to what gets the focus: going back to the end would hide it.
+    const onFocus = (event: FocusEvent) => {
+      if (!(event.target instanceof HTMLElement) || event.target === box) return;
+      const isAboveTheEnd = box.scrollTop + placeIn(box, event.target) < box.scrollHeight - box.clientHeight;
+      if (isAboveTheEnd) follows.current = false;
+    };
     box.addEventListener("wheel", onWheel, { passive: true });
+    box.addEventListener("focusin", onFocus);
     document.addEventListener("selectionchange", onSelect);
     return () => {
       box.removeEventListener("wheel", onWheel);
+      box.removeEventListener("focusin", onFocus);
       document.removeEventListener("selectionchange", onSelect);
     };
   }, [log, follows]);

@@ -2,7 +2,9 @@ import { useState } from "react";
 import { go } from "../../state/route";
 import { refresh, type SessionRow } from "../../state/store";
 import { Dialog } from "../../ui/dialog";
+import { troubleOf } from "../../ui/load";
 import { Menu } from "../../ui/menu";
+import { UI } from "../../ui/words";
 import { get, part, request, withQuery } from "../../wire/api";
 import { WORDS } from "./words";
 
@@ -21,7 +23,10 @@ export function SessionMenu({ row }: { row: SessionRow }) {
   const [withMemories, setWithMemories] = useState(false);
   const [trouble, setTrouble] = useState("");
   const path = `/api/sessions/${part(row.id)}`;
-  const attempt = (work: Promise<unknown>) => work.catch((error: unknown) => setTrouble(error instanceof Error ? error.message : String(error)));
+  const attempt = (work: Promise<unknown>) => {
+    setTrouble("");
+    return work.catch((error: unknown) => setTrouble(troubleOf(error)));
+  };
 
   const rename = async () => {
     await request("PATCH", path, { title });
@@ -60,22 +65,29 @@ export function SessionMenu({ row }: { row: SessionRow }) {
       <Dialog
         isOpen={title !== undefined}
         onClose={() => setTitle(undefined)}
+        onSubmit={() => title?.trim() && void attempt(rename())}
         title={WORDS.rename}
-        footer={<button type="button" className="button button-main" disabled={!title?.trim()} onClick={() => void attempt(rename())}>{WORDS.save}</button>}
+        footer={<button type="submit" className="button button-main" disabled={!title?.trim()}>{WORDS.save}</button>}
       >
-        <input className="field" aria-label={WORDS.title} value={title ?? ""} dir="auto" maxLength={200} onChange={(event) => setTitle(event.target.value)} />
+        <input className="field" data-first aria-label={WORDS.title} value={title ?? ""} dir="auto" maxLength={200} onChange={(event) => setTitle(event.target.value)} />
+        {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
       </Dialog>
       <Dialog
         isOpen={deletion !== undefined}
         onClose={() => setDeletion(undefined)}
         title={WORDS.deleteTitle}
-        footer={<button type="button" className="button" onClick={() => void attempt(remove())}>{WORDS.deleteSure}</button>}
+        footer={
+          <>
+            <button type="button" className="button" data-first onClick={() => setDeletion(undefined)}>{UI.cancel}</button>
+            <button type="button" className="button" onClick={() => void attempt(remove())}>{WORDS.deleteSure}</button>
+          </>
+        }
       >
         <p><b>{WORDS.goes}</b>: {WORDS.turns(deletion?.turns ?? 0)}{deletion?.questions ? `, ${WORDS.questions(deletion.questions)}` : ""}</p>
         {saved.length > 0 && (
           <>
             <p><b>{WORDS.stays}</b>: {saved.map(([kind, number]) => `${number} ${kind}`).join(", ")}</p>
-            <label><input type="checkbox" checked={withMemories} onChange={(event) => setWithMemories(event.target.checked)} /> {WORDS.withMemories}</label>
+            <label className="tick"><input type="checkbox" checked={withMemories} onChange={(event) => setWithMemories(event.target.checked)} />{WORDS.withMemories}</label>
           </>
         )}
         {trouble && <p className="tag-bad" role="alert">{trouble}</p>}
