@@ -79,7 +79,7 @@ async def test_what_it_would_change_is_asked_about_every_time(tmp_path: Path) ->
 async def test_a_server_that_knows_no_schema_is_asked_without_one(tmp_path: Path) -> None:
     answers = [refused(400, "response_format is not supported"), wrote("Hello there!")]
     async with serve(*answers) as server, sestet.open(settings(server), home=tmp_path) as app:
-        end = (await run(app, "hello"))[-1]
+        end = (await run(app, "Wie heißt du?"))[-1]
 
     assert isinstance(end, TurnFinished)
     assert end.text == "Hello there!"
@@ -144,3 +144,14 @@ async def test_a_question_without_an_answer_on_record_is_the_models_own(
     assert len(server.received) == 1
     assert isinstance(personal, TurnFinished)
     assert "nothing on record" in personal.text
+
+
+async def test_talk_is_asked_for_with_a_short_instruction_and_no_schema(tmp_path: Path) -> None:
+    async with serve(wrote("Hello!")) as server, sestet.open(settings(server), home=tmp_path) as app:
+        end = (await run(app, "hello"))[-1]
+
+    assert isinstance(end, TurnFinished)
+    assert end.text == "Hello!"
+    (received,) = server.received
+    assert "response_format" not in received.body
+    assert "transfer_to_agent" not in json.dumps(received.body)

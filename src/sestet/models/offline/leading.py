@@ -14,6 +14,7 @@ from sestet.core.model import ModelReply, ModelRequest
 from sestet.models.offline.answering import answers_to, candidates_for
 from sestet.models.offline.conversation import Conversation, is_personal
 from sestet.models.offline.direct import answer_exactly
+from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import Limit, find_limit
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.references import Exchange, exchanges_of
@@ -29,8 +30,12 @@ from sestet.models.offline.work import work_of
 Lead: TypeAlias = ModelReply | Literal["talk", "tell"] | None
 _READ = "fs_read"
 _MOST_FILES = 4
-#: The router's share from which a question is answered without a look-up, unless it asks about the person.
+#: The router's share from which a message needs no specialist.
 _IS_TALK = 0.9
+#: The same for a request that the rules know as one for a text, a translation or an explanation.
+_IS_WRITING = 0.5
+#: A text for somebody is written and shown; sending it is the person's.
+_WRITES = re.compile(r"(?:write|draft|compose|word|phrase)\b", re.IGNORECASE)
 #: What to do with a file takes a model: "compare a.txt with b.txt", "read a.txt and tell me who paid".
 _THINKS_ABOUT_FILE = re.compile(
     r"(?:compare|contrast|explain|translate|summari[sz]e|sum up|analy[sz]e|review|rate|proofread|improve)\b"
@@ -64,15 +69,15 @@ class LeadingReplies(Replies):
         limit = _limit_of(text)
         if files_to_think_about(text) and (reading := self._delegate_reading(text)):
             return reading if may_delegate and not results else None
-        if limit and limit.thinks:
-            return None
+        if limit and (limit.thinks or _WRITES.match(trim_request(text))):
+            return "talk" if not results and self._seems_talk(text, _IS_WRITING) else None
         understanding = Understanding(self._abilities, self._router, self._now, conversation, past)
         tasks = self._tasks(understanding, text, past)
         if limit and not limit.agent and [task.answer for task in tasks] == [limit.line]:
             # It takes a tool that nobody has, so the model could only pretend.
             return ModelReply(limit.line)
         if not all(task.requests and task.is_clear for task in tasks):
-            return None
+            return "talk" if not results and self._seems_talk(text) else None
         if any(task.is_lookup and not is_question(task.text) for task in tasks):
             # A few words, perhaps in another language.
             return None
@@ -96,11 +101,16 @@ class LeadingReplies(Replies):
         if not task.is_lookup or is_personal(task.text):
             return False
         if not results:
-            return self._router.route(task.text).scores.get(DIRECT, 0) >= _IS_TALK
+            return self._seems_talk(task.text)
         found = [found for result in results for found in result.found]
         return len(results) == len(task.requests) and not (
             answers_to(task.text, found) or candidates_for(task.text, found)
         )
+
+    def _seems_talk(self, text: str, share: float = _IS_TALK) -> bool:
+        # The router takes what it cannot read, such as another language, for talk.
+        is_english = not answer_in_language(text)
+        return is_english and self._router.route(text).scores.get(DIRECT, 0) >= share
 
     def _lead_specialist(self, request: ModelRequest, conversation: Conversation) -> Lead:
         """The calls of work that the rules would begin by themselves, and then its result as it is."""

@@ -6,7 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Seque
 from contextlib import aclosing
 from datetime import datetime
 from functools import cache
-from typing import cast
+from pathlib import Path
+from typing import Literal, cast
 
 from sestet.core.agent import DIRECT, REJECT_TASK, SHOW_RESULTS, TRANSFER, AgentSpec
 from sestet.core.errors import ModelError
@@ -24,6 +25,9 @@ from sestet.models.small.steps import Ask, code_made, complete, next_step
 
 #: How often it may write a script that Python cannot read.
 _TRIES = 2
+#: Messages before the present one that it is shown when it only talks.
+_SAID_BEFORE = 5
+_PROMPTS = Path(__file__).parent / "prompts"
 _log = logging.getLogger("sestet.models")
 
 
@@ -99,11 +103,8 @@ class SmallModel:
             # In a thread: the rules may load the router's weights.
             led = await asyncio.to_thread(self._lead, request)
             made = (led.text, led.calls) if isinstance(led, ModelReply) else None
-            if led == "talk":
-                # A small model takes results without an answer for the answer.
-                request = request._replace(messages=_without_results(request.messages), tools=())
-            elif led == "tell":
-                request = request._replace(tools=())
+            if isinstance(led, str):
+                request = _without_tools(request, led)
         if made:
             text, calls = made
             if text:
@@ -192,7 +193,7 @@ class SmallModel:
     def plain(self, request: ModelRequest) -> ModelRequest:
         """The request as the model sees it: texts only, and the schema of its reply."""
         if not request.tools:
-            return request._replace(messages=to_plain(request.messages))
+            return request._replace(messages=to_plain(request.messages, past_in_brief=True))
         delegates = any(tool.name == TRANSFER for tool in request.tools)
         return ModelRequest(
             request.agent,
@@ -232,10 +233,15 @@ def _without_earlier_results(messages: Sequence[Message]) -> tuple[Message, ...]
     return (*messages[: start + 1], *messages[max(start + 1, len(messages) - 2) :])
 
 
-def _without_results(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """The conversation up to the present request."""
-    start = max((at for at, each in enumerate(messages) if isinstance(each, UserMessage)), default=0)
-    return tuple(messages[: start + 1])
+def _without_tools(request: ModelRequest, led: Literal["talk", "tell"]) -> ModelRequest:
+    """The request for an answer alone, with a short instruction: a small model reads a long one slowly."""
+    messages = request.messages
+    if led == "talk":
+        # It takes results without an answer for the answer.
+        start = max((at for at, each in enumerate(messages) if isinstance(each, UserMessage)), default=0)
+        messages = messages[max(0, start - _SAID_BEFORE) : start + 1]
+    instruction = (_PROMPTS / f"{led}.md").read_text(encoding="utf-8").strip()
+    return request._replace(instruction=instruction, messages=messages, tools=())
 
 
 def _agents(tools: Sequence[Tool]) -> Sequence[str]:
