@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bench.retrieval.quality import read_notes, read_queries
 from sestet.config.settings import EmbeddingSettings
-from sestet.services.embedding.embedder import choose_embedder
+from sestet.services.embedding.embedder import Embedder, choose_embedders
 from sestet.services.embedding.local_embedder import LocalEmbedder
 from sestet.storage.database import Database
 from sestet.storage.vectors import VectorStore
@@ -83,13 +83,19 @@ def fill_passages(path: Path, count: int) -> None:
             ),
         )
         database.execute("DELETE FROM extractions")
-    embedder = choose_embedder(EmbeddingSettings())
-    assert embedder is not None
-    store = VectorStore(database)
+    best, table, store = _best(), LocalEmbedder(), VectorStore(database)
+    size = len(best.embed(["one"])[0])
     for batch in _batches(database):
-        vectors = embedder.embed([text for _, text in batch])
-        store.add(embedder.space, [(id, vector) for (id, _), vector in zip(batch, vectors, strict=True)])
+        # The encoder would take half an hour. Vectors of the table lie in clusters too; zeros fill them up.
+        vectors = (vector.ljust(size, b"\0") for vector in table.embed([text for _, text in batch]))
+        store.add(best.space, [(id, vector) for (id, _), vector in zip(batch, vectors, strict=True)])
     database.close()
+
+
+def _best() -> Embedder:
+    embedders = choose_embedders(EmbeddingSettings())
+    assert embedders is not None
+    return embedders.best
 
 
 def questions(count: int) -> list[str]:
@@ -112,9 +118,8 @@ def _random_vectors(database: Database) -> None:
     """Vectors for texts that no figure looks for by meaning, without the time of a model."""
     import numpy
 
-    embedder = LocalEmbedder()
-    dimension = len(embedder.embed(["one"])[0]) // 4
-    space = (choose_embedder(EmbeddingSettings()) or embedder).space
+    best = _best()
+    dimension, space = len(best.embed(["one"])[0]) // 4, best.space
     chance = numpy.random.default_rng(1)
     for batch in _batches(database):
         vectors = chance.standard_normal((len(batch), dimension), dtype=numpy.float32)

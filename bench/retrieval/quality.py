@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sestet.services.embedding.index import EmbeddingIndex
-from sestet.services.embedding.local_embedder import LocalEmbedder
+from sestet.services.embedding.sentence_embedder import SentenceEmbedder
 from sestet.services.retrieval import Retrieval
 from sestet.storage.database import Database
 from sestet.storage.graph import GraphStore
@@ -54,7 +54,7 @@ async def measure_quality(database: Database) -> dict[str, dict[str, dict[str, f
     """Return recall@1 and recall@5 for each kind of search and each kind of query."""
     store(database, read_notes())
     passages = PassageStore(database)
-    embedding = EmbeddingIndex(VectorStore(database), LocalEmbedder())
+    embedding = EmbeddingIndex(VectorStore(database), SentenceEmbedder())
     await embedding.catch_up()
     scope = SearchScope(("documents",))
 

@@ -71,7 +71,7 @@ async def test_saved_knowledge_is_found_with_title_category_date_and_text(
     )
     assert await run(rag_retrieve, retrieval, query="how is a refund paid?") == (
         "Passages about 'how is a refund paid?':\n"
-        f"- Refunds (knowledge, {DAY}; score 0.67: words: refund, paid): Paid in two weeks.\nNo fee."
+        f"- Refunds (knowledge, {DAY}; score 0.83: words: refund, paid): Paid in two weeks.\nNo fee."
     )
 
 

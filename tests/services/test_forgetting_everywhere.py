@@ -109,7 +109,7 @@ def fill(database: Database) -> None:
     ObservationProgress(database, Journal(database)).log("observe", "rules", 0, Usage(), f"no {FACT}")
     SessionSearch(database).search(SECRET, 9)
     vectors = VectorStore(database)
-    vectors.add("space", [(row.passage_id, row.text.encode()) for row in vectors.missing("space", 0, 99)])
+    vectors.add("space", [(row.passage_id, row.text.encode()) for row in vectors.missing(["space"], 0, 99)])
 
 
 def fill_proposals(store: ExtractionStore) -> None:

@@ -35,12 +35,15 @@ from sestet.cli.stored import open_stored
 from sestet.core.clean import clean
 from sestet.core.errors import PersonError, ToolError
 from sestet.services.documents.ingestion import IngestionProgress, describe_summary
+from sestet.services.embedding.progress import Progress
 from sestet.services.forgetting import UNWIPED
 from sestet.services.library import Embedded, Library
 
 program = new_program("Knowledge, lessons and documents: read, add, correct, trace and forget them.")
 
 _KEY = typer.Argument(metavar="KEY", help="The entry, by its title.")
+#: The next question gives so many passages their vectors unnoticed.
+_FEW = 8
 
 
 @program.command("list")
@@ -166,6 +169,7 @@ def documents(
     """List the documents that were ingested."""
     with open_stored(context) as data:
         print_documents(data.library.documents(limit), as_json)
+        _tell_progress(None if as_json else data.library.progress())
 
 
 @program.command("forget")
@@ -218,7 +222,8 @@ def ingest(
             with open_bar("files", hidden=as_json) as bar:
                 watch = _watching_files(bar) if bar else None
                 summary = data.library.ingest(given, prune=prune, watch=watch)
-            embedded = run(_embed(data.library, as_json))
+            embedded = run(_embed(data.library, as_json, quickly=True))
+            progress = data.library.progress()
         except KeyboardInterrupt:
             typer.echo("Stopped. The documents read so far are kept; run it again to go on.", err=True)
             raise typer.Exit(ExitCode.STOPPED) from None
@@ -228,6 +233,7 @@ def ingest(
         print_summary(summary)
         if embedded.problem:
             typer.echo(f"Found by words alone for now: {clean(embedded.problem)}", err=True)
+        _tell_progress(progress)
     raise typer.Exit(1 if summary.broken else 0)
 
 
@@ -259,9 +265,17 @@ async def _search(context: typer.Context, query: str, limit: int, as_json: bool)
     print_passages(found, query, as_json)
 
 
-async def _embed(library: Library, as_json: bool) -> Embedded:
+async def _embed(library: Library, as_json: bool, *, quickly: bool = False) -> Embedded:
     with open_bar("vectors", hidden=as_json) as bar:
-        return await library.embed(bar and (lambda done, total: bar(done, total, "")))
+        return await library.embed(bar and (lambda done, total: bar(done, total, "")), quickly=quickly)
+
+
+def _tell_progress(progress: Progress | None) -> None:
+    """Say how far the vectors are, if passages wait for theirs."""
+    if progress and progress.waiting > _FEW:
+        told = f"{progress.done:,} of {progress.total:,} passages have their best vector."
+        how = "An open assistant gives it to the others in the background"
+        typer.echo(f"{told} {how}; 'sestet knowledge embed' does it now.", err=True)
 
 
 def _watching_files(bar: Watch) -> Callable[[IngestionProgress], None]:

@@ -18,7 +18,8 @@ from sestet.doctor.check import Check, read_database
 from sestet.models.offline import OfflineModel
 from sestet.models.router import open_router
 from sestet.plugins import Plugins
-from sestet.services.embedding.embedder import Embedder, choose_embedder
+from sestet.services.embedding.embedder import Embedders, choose_embedders
+from sestet.services.embedding.progress import read_progress
 from sestet.storage.database import Database
 from sestet.storage.vectors import VectorStore
 
@@ -137,28 +138,31 @@ def check_embedding(settings: Settings, *, is_readable: bool) -> Check:
     ``is_readable``: whether the database can say how much is embedded.
     """
     try:
-        embedder = choose_embedder(settings.embedding)
+        embedders = choose_embedders(settings.embedding)
     except ConfigError as error:
         return Check(_EMBEDDING, "problem", str(error), "correct the settings that this names")
-    if embedder is None:
+    if embedders is None:
         way_out = "embedding.provider: local turns it on"
         return Check(_EMBEDDING, "ok", "switched off: full text only", way_out)
     try:
-        (vector,) = embedder.embed(["word"])
+        (vector,) = embedders.best.embed(["word"])
     except EmbeddingError as error:
         return Check(_EMBEDDING, "problem", str(error), "until then, passages are found by their words alone")
-    detail = f"{settings.embedding.provider}: {embedder.space}, {len(vector) // 4} dimensions"
-    return Check(_EMBEDDING, "ok", f"{detail}; {_embedded(embedder)}" if is_readable else detail)
+    detail = f"{settings.embedding.provider}: {embedders.best.space}, {len(vector) // 4} dimensions"
+    return Check(_EMBEDDING, "ok", f"{detail}; {_embedded(embedders)}" if is_readable else detail)
 
 
-def _embedded(embedder: Embedder) -> str:
+def _embedded(embedders: Embedders) -> str:
     def read(database: Database) -> str:
-        missing = VectorStore(database).count_missing(embedder.space)
-        if not missing:
+        progress = read_progress(VectorStore(database), embedders)
+        if not progress.waiting:
             return "every passage has its vector"
-        return (
-            f"{missing:,} passage{'' if missing == 1 else 's'} without a vector, embedded in the background"
-        )
+        passages = f"{progress.bare:,} passage{'' if progress.bare == 1 else 's'}"
+        bare = f"{passages} without a vector, embedded in the background"
+        if embedders.first is None:
+            return bare
+        better = f"{progress.done:,} of {progress.total:,} passages have it, the others wait for it"
+        return f"{better}; {bare}" if progress.bare else better
 
     return read_database(read, absent="nothing to embed yet", unreadable="the database cannot be read")
 

@@ -98,7 +98,9 @@ async def _ingest(
     summary = await call.host.read(ingest)
     watch("read", 1, 1)
     embedded = await call.host.read(
-        lambda data: asyncio.run(data.library.embed(lambda done, total: watch("embed", done, total)))
+        lambda data: asyncio.run(
+            data.library.embed(lambda done, total: watch("embed", done, total), quickly=True)
+        )
     )
     state = "added" if summary.added else "changed" if summary.changed else "unchanged"
     return Ingested(str(path), state, summary.chunks, embedded.problem)

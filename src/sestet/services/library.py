@@ -11,7 +11,9 @@ from sestet.core.label import CLEAN, PIPED, Label, Origin
 from sestet.core.record import as_dict
 from sestet.core.schema import suggest
 from sestet.services.documents.ingestion import Ingestion, IngestionProgress, IngestionSummary
+from sestet.services.embedding.embedder import choose_embedders
 from sestet.services.embedding.index import open_embedding
+from sestet.services.embedding.progress import Progress, read_progress
 from sestet.services.forgetting import ForgottenEntries, UnwantedEntries, forget_entries
 from sestet.services.own_files import own_files
 from sestet.services.retrieval import Passage, Retrieval, Retrieved
@@ -21,6 +23,7 @@ from sestet.storage.knowledge import Category, KnowledgeRow, KnowledgeStore, Kno
 from sestet.storage.learnings import LearningRow, LearningStore
 from sestet.storage.locks import SessionLocks
 from sestet.storage.passages import PassageStore
+from sestet.storage.vectors import VectorStore
 
 __all__ = [
     "Category",
@@ -148,20 +151,30 @@ class Library:
         own = own_files(self._database.path, self._settings_file)
         return Ingestion(DocumentStore(self._database), own=own).run(paths, prune=prune, watch=watch)
 
-    async def embed(self, watch: Callable[[int, int], None] | None = None) -> Embedded:
-        """Give every passage its vector now."""
+    async def embed(
+        self, watch: Callable[[int, int], None] | None = None, *, quickly: bool = False
+    ) -> Embedded:
+        """Give every passage its vector now.
+
+        ``quickly``: only so that all can be found; an open assistant makes better vectors in the background.
+        """
         with self._locks() as locks:
             embedding = open_embedding(self._embedding, self._database, locks)
             if embedding is None:
                 return Embedded(0)
             before = embedding.pending()
             try:
-                await embedding.catch_up(watch)
+                done = await embedding.catch_up(watch, quickly=quickly)
             except EmbeddingError as error:
                 return Embedded(before - embedding.pending(), str(error))
             finally:
                 await embedding.close()
-            return Embedded(before - embedding.pending())
+            return Embedded(done)
+
+    def progress(self) -> Progress | None:
+        """How many passages have their vectors; None without vectors."""
+        embedders = choose_embedders(self._embedding)
+        return read_progress(VectorStore(self._database), embedders) if embedders else None
 
 
 def describe_history(row: KnowledgeRow, versions: Sequence[KnowledgeVersion]) -> Mapping[str, object]:

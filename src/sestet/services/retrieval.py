@@ -1,29 +1,35 @@
 """Finds passages that answer a question by words, by meaning and through the graph."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.errors import EmbeddingError
 from sestet.core.label import CLEAN, Label
 from sestet.core.record import Record
 from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.noise import RELATED, Related
 from sestet.storage.full_text import telling_words
 from sestet.storage.graph import GraphStore, Link, node_key
-from sestet.storage.passages import PassageRow, PassageStore, SearchScope
+from sestet.storage.passages import PassageMatch, PassageRow, PassageStore, SearchScope
 
 #: The searchable collections. Facts about the person have tools of their own.
 Collection: TypeAlias = Literal["knowledge", "learnings", "observations", "reflections", "documents"]
 COLLECTIONS: tuple[Collection, ...] = get_args(Collection)
 
-# The usual constant of reciprocal rank fusion: two good ranks count more than one first rank.
-_CONSTANT = 60
 # Candidates of each method, as a multiple of the limit. Further down the two agree only by chance.
 _DEPTH = 2
 _LEAST_DEPTH = 10
-# The weight of a match by words is the share of the query's words in the passage. A match by meaning counts
-# like a passage with half of the words, and a neighbour in the graph counts half of that.
-_MEANING_WEIGHT = 0.5
-_GRAPH_WEIGHT = 0.25
+# A passage gets one point for each standard deviation by which it is nearer in meaning than unrelated texts.
+# All words of the query count this much, and the rank by words decides between passages with as many words.
+_WORDS_WEIGHT = 6.0
+_RANK_WEIGHT = 2.0
+# A part of the words counts far less than all: one word of three is mostly in a text about another thing.
+_WORDS_POWER = 4
+# A passage with so large a part of the words belongs to the question, whatever it means.
+_ENOUGH_WORDS = 0.5
+_GRAPH_WEIGHT = 1.0
+# As near in meaning as good answers are, with all of the words.
+_BEST_SCORE = 12.0
 _MOST_LINKS = 60
 _MOST_NEIGHBOURS = 8
 _PASSAGES_A_NEIGHBOUR = 3
@@ -34,7 +40,7 @@ _PUNCTUATION = ".,;:!?()[]{}'\"`*_"
 
 
 class Passage(Record):
-    """A found text with its source and the reason. Score 1: first by words and by meaning."""
+    """A found text with its source and the reason. Score 1: all of the words, and near in meaning."""
 
     text: str
     title: str
@@ -50,13 +56,6 @@ class Retrieved(NamedTuple):
     passages: tuple[Passage, ...]
     #: Why the search used words alone; empty if it did not.
     problem: str
-
-
-class _Rank(Record):
-    """The rank of a passage by one method, and the value that it was ranked by."""
-
-    rank: int
-    value: float
 
 
 class _Neighbour(Record):
@@ -84,20 +83,22 @@ class Retrieval:
         """The best passages first, from these collections or from all."""
         scope = SearchScope(tuple(collections) or COLLECTIONS, session_id)
         depth = max(_DEPTH * limit, _LEAST_DEPTH)
-        by_words = _ranked(self._passages.match(telling_words(query), scope, depth))
-        by_meaning, problem = await self._by_meaning(query, scope, depth)
+        by_words = _ranks(self._passages.match(telling_words(query), scope, depth))
+        by_meaning, problem = await self._by_meaning(query, scope, depth, by_words.keys())
         words = telling_words(query)
         held = self._passages.holding(words, by_words.keys() | by_meaning.keys())
-        scores = dict.fromkeys(by_words.keys() | by_meaning.keys(), 0.0)
-        for passage_id, place in by_words.items():
-            scores[passage_id] += len(held.get(passage_id, ())) / len(words) / (_CONSTANT + place.rank)
-        for passage_id, place in by_meaning.items():
-            scores[passage_id] += _MEANING_WEIGHT / (_CONSTANT + place.rank)
+        scores: dict[int, float] = {}
+        for passage_id in by_words.keys() | by_meaning.keys():
+            share = len(held.get(passage_id, ())) / max(len(words), 1)
+            near = by_meaning.get(passage_id)
+            # A passage without a vector may be related too, so its words decide.
+            score = RELATED if near is None else near.deviations
+            if near is None or near.is_related or share >= _ENOUGH_WORDS:
+                scores[passage_id] = score + _of_words(share, by_words.get(passage_id))
         rows = self._passages.get(scores)
         neighbours = self._neighbours(query, _ordered(rows, scores)[:limit], scope)
         for passage_id, neighbour in neighbours.items():
-            extra = _GRAPH_WEIGHT / (_CONSTANT + neighbour.rank)
-            scores[passage_id] = scores.get(passage_id, 0.0) + extra
+            scores[passage_id] = scores.get(passage_id, 0.0) + _GRAPH_WEIGHT / neighbour.rank
         rows |= self._passages.get(neighbours.keys() - rows.keys())
         found = (
             _passage(row, scores[row.id], held.get(row.id), by_meaning.get(row.id), neighbours.get(row.id))
@@ -105,12 +106,15 @@ class Retrieval:
         )
         return Retrieved(tuple(found), problem)
 
-    async def _by_meaning(self, query: str, scope: SearchScope, limit: int) -> "tuple[dict[int, _Rank], str]":
-        """The ranks by meaning, and the problem if there are no vectors."""
+    async def _by_meaning(
+        self, query: str, scope: SearchScope, limit: int, by_words: Set[int]
+    ) -> tuple[dict[int, Related], str]:
+        """The nearest passages and how near those found by words are; the problem if there are no vectors."""
         if self._embedding is None:
             return {}, ""
         try:
-            return _ranked(await self._embedding.nearest(query, limit, scope.holds)), ""
+            near = {one.passage_id: one for one in await self._embedding.nearest(query, limit, scope.holds)}
+            return near | await self._embedding.compare(query, by_words - near.keys()), ""
         except EmbeddingError as error:
             return {}, str(error)
 
@@ -141,14 +145,19 @@ class Retrieval:
         return found
 
 
-def _ranked(found: Iterable[tuple[int, float]]) -> dict[int, _Rank]:
-    """Ranks for values in falling order; equal values share a rank."""
-    places: dict[int, _Rank] = {}
-    last = _Rank(0, 0.0)
-    for number, (passage_id, value) in enumerate(found, 1):
-        last = _Rank(last.rank if places and value == last.value else number, value)
-        places[passage_id] = last
-    return places
+def _ranks(found: Iterable[PassageMatch]) -> dict[int, int]:
+    """Ranks for scores in falling order; equal scores share a rank."""
+    ranks: dict[int, int] = {}
+    rank, last = 0, 0.0
+    for number, (passage_id, score) in enumerate(found, 1):
+        rank, last = (rank if ranks and score == last else number), score
+        ranks[passage_id] = rank
+    return ranks
+
+
+def _of_words(share: float, rank: int | None) -> float:
+    """The points of a passage for the share of the query's words that it contains."""
+    return share**_WORDS_POWER * (_WORDS_WEIGHT + (_RANK_WEIGHT / rank if rank else 0.0))
 
 
 def _ordered(rows: Mapping[int, PassageRow], scores: Mapping[int, float]) -> list[PassageRow]:
@@ -171,19 +180,19 @@ def _passage(
     row: PassageRow,
     score: float,
     words: Sequence[str] | None,
-    near: _Rank | None,
+    near: Related | None,
     neighbour: _Neighbour | None,
 ) -> Passage:
     reasons: list[str] = []
     if words:
         reasons.append(f"words: {', '.join(words[:_SHOWN_WORDS])}")
     if near:
-        reasons.append(f"meaning {near.value:.2f}")
+        reasons.append(f"meaning {near.similarity:.2f}")
     if neighbour:
         reasons.append(neighbour.why)
     # The link to a passage is shown with it, so its label counts too.
     label = row.label | (neighbour.label if neighbour else CLEAN)
-    share = min(score * (_CONSTANT + 1) / (1 + _MEANING_WEIGHT), 1.0)
+    share = min(score / _BEST_SCORE, 1.0)
     why = "; ".join(reasons)
     return Passage(row.text, row.title, row.collection, row.source, row.created_at, share, label, why)
 

@@ -24,33 +24,62 @@ class StoredVector(Record):
     vector: bytes
 
 
+class _Counted(Record):
+    """The numbers of passages, and of vectors by space, in one state of the database."""
+
+    state: tuple[int, int]
+    passages: int
+    vectors: dict[str, int]
+
+
 class VectorStore:
     """At most one vector for each passage. Passages never change: an edited text is a new passage."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._counted: tuple[object, int] | None = None
+        self._counted = _Counted((0, 0), 0, {})
 
-    def missing(self, space: str, after: int, limit: int) -> list[Unembedded]:
-        """The next passages without a vector in this space."""
+    def missing(self, spaces: Sequence[str], after: int, limit: int) -> list[Unembedded]:
+        """The next passages without a vector in one of these spaces."""
         rows = self._database.execute(
             """SELECT id, trim(title || char(10) || text, char(10)) FROM passages
-               LEFT JOIN vectors ON passage_id = id AND space = ?
+               LEFT JOIN vectors ON passage_id = id AND space IN (SELECT value FROM json_each(?))
                WHERE id > ? AND passage_id IS NULL ORDER BY id LIMIT ?""",
-            (space, after, limit),
+            (json.dumps(spaces), after, limit),
         )
         return [Unembedded(*row) for row in rows]
 
-    def count_missing(self, space: str) -> int:
-        """The number of passages without a vector; no vector outlives its passage, so counts suffice."""
-        state = (space, self.state())
-        if self._counted is None or self._counted[0] != state:
-            (number,) = self._database.execute(
-                "SELECT (SELECT count(*) FROM passages) - (SELECT count(*) FROM vectors WHERE space = ?)",
-                (space,),
-            ).only()
-            self._counted = (state, number)
-        return self._counted[1]
+    def count_missing(self, *spaces: str) -> int:
+        """The number of passages without a vector in these spaces."""
+        # No vector outlives its passage, so counts suffice.
+        counted = self._count()
+        return counted.passages - sum(counted.vectors.get(space, 0) for space in spaces)
+
+    def count(self, space: str) -> int:
+        """The number of vectors in this space."""
+        return self._count().vectors.get(space, 0)
+
+    def _count(self) -> "_Counted":
+        state = self.state()
+        if self._counted.state != state:
+            (passages,) = self._database.execute("SELECT count(*) FROM passages").only()
+            rows = self._database.execute("SELECT space, count(*) FROM vectors GROUP BY space")
+            self._counted = _Counted(state, passages, dict(rows))
+        return self._counted
+
+    def of_passages(self, space: str, passage_ids: Collection[int]) -> list[tuple[int, bytes]]:
+        """The vectors of these passages in this space, with the ids of the passages."""
+        rows = self._database.execute(
+            """SELECT passage_id, vector FROM vectors
+               WHERE space = ? AND passage_id IN (SELECT value FROM json_each(?))""",
+            (space, json.dumps(list(passage_ids))),
+        )
+        return [(passage_id, vector) for passage_id, vector in rows]
+
+    def oldest(self, space: str, limit: int) -> list[bytes]:
+        """Some vectors of this space."""
+        rows = self._database.execute("SELECT vector FROM vectors WHERE space = ? LIMIT ?", (space, limit))
+        return [vector for (vector,) in rows]
 
     def count_there(self, passage_ids: Collection[int]) -> int:
         """How many of these passages still exist."""

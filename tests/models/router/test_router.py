@@ -184,7 +184,7 @@ print(*{"numpy", "tokenizers", "threadpoolctl"} & set(sys.modules))
 def test_where_the_encoder_is_not_installed_the_light_variant_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("sestet.models.router.encoder.PACKAGE", "no-such-package")
+    monkeypatch.setattr("sestet.encoder.sentence_encoder.PACKAGE", "no-such-package")
     router = open_router(LEARNED)
     assert router.variant == "words"
     assert "not installed" in router.missing
@@ -192,7 +192,7 @@ def test_where_the_encoder_is_not_installed_the_light_variant_answers(
 
 
 def test_weights_that_are_not_the_known_ones_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sestet.models.router.encoder._HASH", "0" * 64)
+    monkeypatch.setattr("sestet.encoder.sentence_encoder._HASH", "0" * 64)
     router = open_router(LEARNED)
     assert router.variant == "words"
     assert "not the one" in router.missing

@@ -102,7 +102,7 @@ async def test_no_fact_is_extracted_from_a_text_that_was_forgotten_meanwhile(dat
 def test_no_vector_of_a_passage_that_was_forgotten_meanwhile_is_stored(database: Database) -> None:
     MemoryStore(database).add(FACT, Origin("s1", "t", CLEAN))
     store = VectorStore(database)
-    (waiting,) = store.missing("space", 0, 9)
+    (waiting,) = store.missing(["space"], 0, 9)
 
     Forgetting(database).forget("m1")
     MemoryStore(database).add("I like tea", Origin("s1", "t", CLEAN))

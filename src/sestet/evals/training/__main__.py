@@ -28,7 +28,7 @@ from sestet.evals.training.fitting import (
 )
 from sestet.models.router import Example
 from sestet.models.router.classifiers import Lexicon, Likeness, PlaqueModel
-from sestet.models.router.encoder import open_encoder
+from sestet.models.router.encoder import open_request_encoder
 from sestet.models.router.features import features
 from sestet.models.router.weights import (
     FILE,
@@ -205,7 +205,7 @@ def learn_likeness(
 def main() -> None:
     with threadpool_limits(1):
         bank = read_bank()
-        encoder = open_encoder()
+        encoder = open_request_encoder()
         agents = sorted({example.agent for example in bank})
         targets = numpy.array([[float(example.agent == agent) for agent in agents] for example in bank])
         print(f"{len(bank):,} requests", flush=True)

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from sestet.core.agent import AgentSpec
-from sestet.models.router.encoder import Encoder
+from sestet.models.router.encoder import RequestEncoder
 from sestet.models.router.features import features
 from sestet.models.router.weights import Weights
 
@@ -78,7 +78,7 @@ class WordModel:
 class SentenceModel:
     """The full variant: a small network over the encoder's vectors."""
 
-    def __init__(self, encoder: Encoder, weights: Weights) -> None:
+    def __init__(self, encoder: RequestEncoder, weights: Weights) -> None:
         import numpy
 
         def read(name: str) -> "Vectors":

@@ -6,8 +6,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 from sestet.core.agent import DIRECT, AgentSpec
+from sestet.encoder.sentence_encoder import EncoderMissingError
 from sestet.models.router.classifiers import Evidence, PlaqueModel, SentenceModel, WordModel
-from sestet.models.router.encoder import EncoderMissingError, open_encoder
+from sestet.models.router.encoder import open_request_encoder
 from sestet.models.router.splitting import Part, join_pieces, judge_pieces, where_to_look
 from sestet.models.router.weights import Example, Tuning, Variant, Weights, read_weights
 
@@ -148,7 +149,7 @@ class Router:
         if not self._with_encoder:
             return None, ""
         try:
-            return SentenceModel(open_encoder(), self._weights), ""
+            return SentenceModel(open_request_encoder(), self._weights), ""
         except EncoderMissingError as error:
             return None, str(error)
 

@@ -1,11 +1,13 @@
 """The interface of an embedder, and the choice of one from the settings."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sestet.config.settings import EmbeddingSettings
 from sestet.core.errors import ConfigError, EmbeddingError
 from sestet.services.embedding.local_embedder import LocalEmbedder
+from sestet.services.embedding.noise import Noise
+from sestet.services.embedding.sentence_embedder import SentenceEmbedder
 
 
 class Embedder(Protocol):
@@ -17,13 +19,23 @@ class Embedder(Protocol):
         ...
 
     @property
-    def floor(self) -> float:
-        """The similarity below which two texts are unrelated; 0: unknown for this model."""
+    def noise(self) -> Noise | None:
+        """The similarity of unrelated texts; None: unknown for this model."""
         ...
 
     @property
     def is_instant(self) -> bool:
         """Whether embedding a few texts is as fast as a database query."""
+        ...
+
+    @property
+    def batch(self) -> int:
+        """How many texts to embed at a time."""
+        ...
+
+    @property
+    def at_once(self) -> int:
+        """The most new texts that a question may embed first without a noticeable wait."""
         ...
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
@@ -38,16 +50,24 @@ class Embedder(Protocol):
         ...
 
 
-def choose_embedder(settings: EmbeddingSettings) -> Embedder | None:
-    """The embedder of the settings, or None. It loads no model before the first text."""
+class Embedders(NamedTuple):
+    """The embedder of the passages; ``first`` embeds them before, many times as fast and less well."""
+
+    best: Embedder
+    first: Embedder | None = None
+
+
+def choose_embedders(settings: EmbeddingSettings) -> Embedders | None:
+    """The embedders of the settings, or None. It loads no model before the first text."""
     if settings.provider == "none":
         return None
     if settings.provider == "local":
-        return LocalEmbedder()
+        table = LocalEmbedder()
+        return Embedders(SentenceEmbedder(), table) if SentenceEmbedder.is_installed() else Embedders(table)
     # Imported here: it loads http.client and ssl, which takes 20 ms that the default provider saves.
     from sestet.services.embedding.endpoint_embedder import EndpointEmbedder
 
     try:
-        return EndpointEmbedder(settings.base_url, settings.model, settings.api_key)
+        return Embedders(EndpointEmbedder(settings.base_url, settings.model, settings.api_key))
     except EmbeddingError as error:
         raise ConfigError([str(error)]) from error

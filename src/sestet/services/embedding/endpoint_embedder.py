@@ -42,8 +42,10 @@ class EndpointEmbedder:
     """One POST for each batch. Redirects are not followed, so that the key goes to no other host."""
 
     #: Models differ in the similarity of unrelated texts.
-    floor = 0.0
+    noise = None
     is_instant = False
+    batch = 64
+    at_once = 0
 
     def __init__(self, base_url: str, model: str, api_key: str, seconds: float = _SECONDS) -> None:
         url = urlsplit((base_url or _VENDOR).rstrip("/"))

@@ -1,42 +1,55 @@
 """Embeds passages in the background, and finds the passages nearest in meaning."""
 
 import asyncio
-import threading
+import math
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Collection
 from contextlib import suppress
-from functools import cached_property
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias
 
 from sestet.config.settings import EmbeddingSettings
-from sestet.core.errors import EmbeddingError, SestetError
+from sestet.core.errors import SestetError
 from sestet.core.model import Usage
-from sestet.services.embedding.embedder import Embedder, choose_embedder
-from sestet.services.embedding.vector_search import Near, VectorSearch, Wanted
+from sestet.services.embedding.embedder import Embedder, choose_embedders
+from sestet.services.embedding.noise import RELATED, Noise, Related, measure_noise
+from sestet.services.embedding.queue import EmbeddingQueue, in_thread
+from sestet.services.embedding.vector_search import VectorSearch, Wanted
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
-from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
 from sestet.storage.spending import SpendingStore
-from sestet.storage.vectors import Unembedded, VectorStore
+from sestet.storage.vectors import VectorStore
 
-_BATCH = 64
-# The most passages that a query embeds first: few enough to be unnoticeable.
-_AT_ONCE = 64
 #: How many seconds a search waits for another process that embeds.
 _MOMENT = 1.0
+#: The better vectors wait until nothing was stored or asked for so many seconds.
+_REST = 2.0
+#: The vectors that an unknown space is measured by.
+_SAMPLE = 200
 
 #: Called with the number of done passages and the total.
 EmbeddingProgress: TypeAlias = Callable[[int, int], None]
-_Result = TypeVar("_Result")
+
+
+class _Space(NamedTuple):
+    """The vectors of one embedder, and the passages that wait for one."""
+
+    queue: EmbeddingQueue
+    search: VectorSearch
+
+
+class _Question(NamedTuple):
+    """A question as a vector of one space."""
+
+    vector: bytes
+    noise: Noise
 
 
 class EmbeddingIndex:
-    """The passages without a vector are the queue, so a process may end at any time.
+    """The vectors of all passages.
 
     Another provider has another space: all passages are queued again, and replace their old vectors.
-    With ``locks``, one process at a time embeds, so that no text is embedded twice.
+    ``first`` embeds new passages at once; ``embedder`` replaces these vectors by better ones in quiet times.
     """
 
     def __init__(
@@ -45,165 +58,161 @@ class EmbeddingIndex:
         embedder: Embedder,
         locks: SessionLocks | None = None,
         note: Callable[[int], None] = lambda tokens: None,
+        first: Embedder | None = None,
     ) -> None:
         """``note`` records the tokens that a server has counted."""
         self._store = store
-        self._embedder = embedder
-        self._locks = locks
-        self._note = note
-        self._worker = Worker("embedding", self.step, grace=1.0)
-        self._busy = asyncio.Lock()
-        self._reached = 0
-        self._is_loaded = False
-        #: Passages that the server rejects, with its error; the next process tries them again.
-        self.refused: dict[int, str] = {}
+        best = EmbeddingQueue(store, embedder, locks, note)
+        self._best = _Space(best, VectorSearch(store, embedder.space))
+        self._first = self._best
+        if first is not None:
+            queue = EmbeddingQueue(store, first, locks, note, better=(embedder.space,))
+            self._first = _Space(queue, VectorSearch(store, first.space))
+        self._worker = Worker("embedding", self._first.queue.step, grace=1.0)
+        # No grace: its work is long, and the next process does it again.
+        self._upgrade = Worker("better vectors", self._upgrade_when_quiet, grace=0.0) if first else None
+        self._woken_at = 0.0
+        self._loaded: set[str] = set()
+        self._asked: tuple[str, dict[str, _Question]] = ("", {})
 
     @property
     def space(self) -> str:
-        return self._embedder.space
+        return self._best.queue.embedder.space
 
     @property
-    def floor(self) -> float:
-        """The similarity below which two texts are unrelated; 0: unknown for this model."""
-        return self._embedder.floor
-
-    @cached_property
-    def _vectors(self) -> VectorSearch:
-        return VectorSearch(self._store, self.space)
+    def refused(self) -> dict[int, str]:
+        """Passages that the server rejects, with its error."""
+        return self._best.queue.refused
 
     def pending(self) -> int:
-        """The number of passages without a vector, except rejected ones."""
-        return self._store.count_missing(self.space) - self._store.count_there(self.refused)
+        """The number of passages without a vector of the embedder, except rejected ones."""
+        return self._best.queue.pending()
 
     def wake(self) -> None:
         """Continue in the background if there is work. Never raises."""
         self._worker.wake()
+        if self._upgrade:
+            self._woken_at = time.monotonic()
+            self._upgrade.wake()
 
     async def close(self) -> None:
         """Stop the background work. A few remaining passages are embedded first if that is quick."""
+        if self._upgrade:
+            await self._upgrade.close()
         with suppress(SestetError):  # the next process tries again and reports the error
-            if self._is_soon_done():
-                await self.step(_MOMENT)
+            if self._first.queue.embedder.is_instant and self._first.queue.is_soon_done():
+                await self._first.queue.step(_MOMENT)
         await self._worker.close()
 
-    def _is_soon_done(self) -> bool:
-        return self._embedder.is_instant and 0 < self.pending() <= _AT_ONCE
+    async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Related]:
+        """The passages that are related in meaning, the nearest first, and all that tie with the last one.
 
-    async def nearest(self, query: str, limit: int, wanted: Wanted) -> list[Near]:
-        """The passages nearest in meaning. A few new passages are embedded first if that is quick."""
-        if self._is_soon_done():
-            await self.step(_MOMENT)
-        else:
-            self.wake()  # another process may have stored many passages
-        if self._is_loaded:  # a thread would cost more than the work
-            (vector,) = self._embedder.embed([query])
-        else:
-            (vector,) = await _in_thread(self._embedder.embed, [query])
-            self._is_loaded = self._embedder.is_instant
-            await self._note_usage()
-        # The vector of a text without tokens is all zeros.
-        return self._vectors.find(vector, limit, self.floor, wanted) if any(vector) else []
+        A few new passages are embedded first if that is quick.
+        """
+        await self._embed_few()
+        found: list[Related] = []
+        for queue, search in self._in_use():
+            vector, noise = await self._ask(queue, query)
+            # The vector of a text without tokens is all zeros.
+            if any(vector):
+                # In a space that was only measured, the nearest have to do.
+                floor = noise.similarity(RELATED) if queue.embedder.noise else 0.0
+                near = search.find(vector, limit, floor, wanted)
+                found += (Related(id, nearness, noise.deviations(nearness), True) for id, nearness in near)
+        found.sort(key=lambda one: (-one.deviations, one.passage_id))
+        least = found[limit - 1].deviations if len(found) > limit else -math.inf
+        return [one for one in found if one.deviations >= least]
 
-    async def catch_up(self, progress: EmbeddingProgress | None = None) -> int:
-        """Embed all waiting passages and return their number. Raises EmbeddingError."""
-        done, left = 0, self.pending()
+    async def compare(self, query: str, passage_ids: Collection[int]) -> dict[int, Related]:
+        """How near these passages are, related or not; without those that have no vector yet."""
+        import numpy
+
+        found: dict[int, Related] = {}
+        for queue, _ in self._in_use() if passage_ids else ():
+            vector, noise = await self._ask(queue, query)
+            asked = numpy.frombuffer(vector, "<f4").astype(numpy.float64)
+            for passage_id, other in self._store.of_passages(queue.embedder.space, passage_ids):
+                if len(other) == len(vector) and any(vector):
+                    similarity = float((numpy.frombuffer(other, "<f4") * asked).sum())
+                    deviations = noise.deviations(similarity)
+                    found[passage_id] = Related(passage_id, similarity, deviations, deviations >= RELATED)
+        return found
+
+    async def catch_up(self, progress: EmbeddingProgress | None = None, *, quickly: bool = False) -> int:
+        """Embed all waiting passages and return their number. Raises EmbeddingError.
+
+        ``quickly``: only so that all can be found; better vectors follow in the background.
+        """
+        queue = self._first.queue if quickly else self._best.queue
+        done, left = 0, queue.pending()
         while left > 0:
             if progress:
                 progress(done, done + left)
-            before = self._store.count_missing(self.space)
-            if not await self.step():
+            before = queue.missing()
+            if not await queue.step():
                 break
-            done += max(before - self._store.count_missing(self.space), 0)
-            left = self.pending()
+            done += max(before - queue.missing(), 0)
+            left = queue.pending()
         if progress:
             progress(done, done + left)
         return done
 
     async def step(self, patience: float | None = None) -> bool:
         """Embed one batch; False if there was no work, or another process embeds for longer than that."""
-        async with self._busy:
-            # Counting is far cheaper than searching or locking, and usually the count is 0.
-            if self.pending() <= 0:
-                return False
-            if self._locks is None:
-                return await self._embed_next()
-            # No session has this id, since it is not printable.
-            claim = f"\0embedding {self.space}"
-            try:
-                async with asyncio.timeout(patience):
-                    await self._locks.take(claim)
-            except TimeoutError:
-                return False
-            try:
-                return await self._embed_next()
-            finally:
-                self._locks.give_back(claim)
+        return await self._first.queue.step(patience) or await self._best.queue.step(patience)
 
-    async def _embed_next(self) -> bool:
-        # Another process may have done it meanwhile.
-        batch = self._next_batch() if self.pending() > 0 else []
-        if batch:
-            try:
-                vectors = await self._embed(batch)
-            finally:
-                await self._note_usage()
-            await when_free(lambda: self._store.add(self.space, vectors))
-        return bool(batch)
+    async def _embed_few(self) -> None:
+        """Embed new passages now if they are few, and otherwise in the background."""
+        for queue in dict.fromkeys((self._first.queue, self._best.queue)):
+            if queue.is_soon_done():
+                await queue.step(_MOMENT)
+        if self.pending() > 0:
+            self.wake()  # another process may have stored many passages
 
-    async def _note_usage(self) -> None:
-        if tokens := self._embedder.take_used_tokens():
-            await when_free(lambda: self._note(tokens))
+    def _in_use(self) -> list[_Space]:
+        """The spaces that have vectors. Each has vectors of other passages."""
+        if self._best is self._first:
+            return [self._best]
+        return [space for space in (self._best, self._first) if self._store.count(space.queue.embedder.space)]
 
-    def _next_batch(self) -> list[Unembedded]:
-        """The next passages without a vector, from the last position and then from the start."""
-        for after in (self._reached, 0):
-            while rows := self._store.missing(self.space, after, _BATCH):
-                self._reached = after = rows[-1].passage_id
-                if batch := [row for row in rows if row.passage_id not in self.refused]:
-                    return batch
-        return []
+    async def _ask(self, queue: EmbeddingQueue, query: str) -> _Question:
+        """The question in the space of a queue. The last question is kept, for ``compare``."""
+        if self._asked[0] != query:
+            self._asked = (query, {})
+        asked, embedder = self._asked[1], queue.embedder
+        if embedder.space not in asked:
+            if embedder.is_instant and embedder.space in self._loaded:
+                (vector,) = embedder.embed([query])  # a thread would cost more than the work
+            else:
+                (vector,) = await in_thread(embedder.embed, [query])
+                self._loaded.add(embedder.space)
+                await queue.note_usage()
+            noise = embedder.noise or measure_noise(vector, self._store.oldest(embedder.space, _SAMPLE))
+            asked[embedder.space] = _Question(vector, noise)
+        return asked[embedder.space]
 
-    async def _embed(self, batch: Sequence[Unembedded]) -> list[tuple[int, bytes]]:
-        """Vectors for the batch without the passages that the server rejects."""
-        try:
-            vectors = await _in_thread(self._embedder.embed, [row.text for row in batch])
-        except EmbeddingError as error:
-            if error.kind != "text":
-                raise
-            if len(batch) == 1:
-                self.refused[batch[0].passage_id] = str(error)
-                return []
-            middle = len(batch) // 2
-            return [*await self._embed(batch[:middle]), *await self._embed(batch[middle:])]
-        return [(row.passage_id, vector) for row, vector in zip(batch, vectors, strict=True)]
+    async def _upgrade_when_quiet(self) -> bool:
+        """Replace a batch of first vectors by better ones, once the person has been quiet for a while."""
+        if self.pending() <= 0:
+            return False
+        if (wait := self._woken_at + _REST - time.monotonic()) > 0:
+            await asyncio.sleep(wait)
+            return True
+        if await self._first.queue.step():
+            return True
+        return await self._best.queue.step(gently=True)
 
 
 def open_embedding(
     settings: EmbeddingSettings, database: Database, locks: SessionLocks | None = None
 ) -> EmbeddingIndex | None:
     """The index of the settings; None if retrieval uses words alone."""
-    embedder = choose_embedder(settings)
-    if embedder is None:
+    embedders = choose_embedders(settings)
+    if embedders is None:
         return None
     spending = SpendingStore(database)
 
     def note(tokens: int) -> None:
         spending.add_work("embed", settings.model, Usage(tokens), time.time())
 
-    return EmbeddingIndex(VectorStore(database), embedder, locks, note)
-
-
-async def _in_thread(work: Callable[[list[str]], _Result], texts: list[str]) -> _Result:
-    """Like ``asyncio.to_thread``, but a hanging server does not keep the process alive."""
-    outcome: Future[_Result] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(work(texts))
-        except BaseException as error:  # the waiting task raises it
-            outcome.set_exception(error)
-
-    outcome.set_running_or_notify_cancel()  # now only the thread sets the outcome
-    waiting = asyncio.wrap_future(outcome)
-    threading.Thread(target=run, daemon=True, name="embedding").start()
-    return await waiting
+    return EmbeddingIndex(VectorStore(database), embedders.best, locks, note, embedders.first)

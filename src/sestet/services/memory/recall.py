@@ -9,6 +9,7 @@ from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
 from sestet.core.words import day
 from sestet.services.embedding.index import EmbeddingIndex
+from sestet.services.embedding.noise import Related, only_near
 from sestet.services.memory import read_prompt
 from sestet.services.memory.relevance import Asked, only_related, things_lent
 from sestet.storage.database import Database
@@ -18,14 +19,9 @@ from sestet.storage.observations import ObservationRow, ObservationStore, Reflec
 _CANDIDATES = 30
 #: Reflections are long, and few of them fit into a section.
 _REFLECTIONS = 8
+_FURTHER = 8
 #: How many of the latest rows are searched for a topic.
 _LATEST = 500
-#: A fact is near in meaning from this part of the way between unrelated texts and equal ones on. Of unrelated
-#: pairs of the quality set, one in a thousand is as near as that.
-_NEAR = 0.3
-#: The median over this many facts is the similarity of unrelated texts. Models differ in it.
-_ENOUGH = 8
-_UNKNOWN_NOISE = 0.5
 
 #: The first letter of an id such as ``m3``.
 LETTERS: dict[MemoryKind, str] = {"memories": "m", "observations": "o", "reflections": "r"}
@@ -86,23 +82,23 @@ class Recall:
         if self._embedding is None:
             return []
         try:
-            near = await self._embedding.nearest(query, self._index.count_facts(), _is_fact)
+            near, current = await self._nearest_facts(self._embedding, query)
         except EmbeddingError:
             return []
-        current = self._index.current_facts([match.passage_id for match in near])
-        similarities = {current[id]: similarity for id, similarity in near if id in current}
-        least = self._least_similarity(self._embedding, list(similarities.values()))
-        return [fact for fact, similarity in similarities.items() if similarity >= least]
+        near = only_near([one for one in near if one.passage_id in current])
+        return [current[one.passage_id] for one in near]
 
-    def _least_similarity(self, embedding: EmbeddingIndex, similarities: Sequence[float]) -> float:
-        """The similarity from which on a fact is near a question, given those of all facts to it."""
-        if embedding.floor:
-            # Measured for this model: below the floor texts are unrelated, and the index leaves them out.
-            noise = 0.0
-        else:
-            enough = len(similarities) >= _ENOUGH
-            noise = max(0.0, sorted(similarities)[len(similarities) // 2]) if enough else _UNKNOWN_NOISE
-        return noise + _NEAR * (1 - noise)
+    async def _nearest_facts(
+        self, embedding: EmbeddingIndex, query: str
+    ) -> tuple[list[Related], dict[int, int]]:
+        """The passages of facts nearest to a question, and the ids of those facts that are current."""
+        limit = _CANDIDATES
+        while True:
+            near = await embedding.nearest(query, limit, _is_fact)
+            current = self._index.current_facts([one.passage_id for one in near])
+            if current or len(near) < limit:
+                return near, current
+            limit *= _FURTHER  # they have all been replaced
 
     def section(self, message: str) -> Recollection | None:
         """The memory section for the root agent; None if no memory is related to the message."""

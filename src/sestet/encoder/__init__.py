@@ -1,0 +1,1 @@
+"""The sentence encoder that routing, memory and retrieval share."""
