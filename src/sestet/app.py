@@ -169,14 +169,16 @@ class App:
     def standing_tool(self, question: Question) -> Tool | None:
         """The question's tool if a standing answer is possible; None: only this one call can be approved."""
         tool = next((tool for tool in (*self.tools, REMOTE_SINK) if tool.name == question.tool), None)
-        return None if tool is None or asks_every_time(tool, question.agent, self._policy) else tool
+        if tool is None or question.why == "caller" or asks_every_time(tool, question.agent, self._policy):
+            return None
+        return tool
 
     def decide(self, approval_id: str, decision: Decision, scope: Scope = "once") -> Question:
         """Approve or deny one exact call; then resume its turn."""
         stands = decision == "approve" and scope != "once"
         question = self.approvals.get(approval_id) if stands else None
         if question is not None and self.standing_tool(question) is None:
-            why = "it may move money, needs a value that you type, or a small local model chose it"
+            why = "it may move money, needs a value that you type, a caller asks, or a small model chose it"
             raise PersonError(f"'{question.tool}' can only be approved once at a time: {why}")
         return self.approvals.decide(approval_id, decision, scope)
 

@@ -376,7 +376,7 @@ def policy_of(settings: Settings, agents: Iterable[str]) -> Policy:
     # Specialists of a small orchestrator do what it asks, so they count as small too.
     careful = frozenset(name for name in agents if is_small(settings) or is_small(settings, name))
     scratch = tuple(str(Path(place).expanduser().absolute()) for place in settings.policy.scratch)
-    return Policy(settings.policy.block, tuple(allowed), careful, scratch)
+    return Policy(settings.policy.block, tuple(allowed), careful, scratch, settings.a2a.server.tools)
 
 
 def _fast_route(settings: Settings, models: Models, root: Agent) -> FastRoute | None:

@@ -146,9 +146,14 @@ def test_every_vendor_but_arithmetic_has_at_most_one_home() -> None:
     # numpy is how vectors are computed, and nothing that an adapter would replace. The training uses the
     # encoder's vendors, and does not ship.
     training = "sestet.evals.training"
+    # Asking agents and answering them are two sides of one protocol, in two layers.
+    both_sides = {"sestet.remote", "sestet.server.a2a"}
     shared = {
         # The HTTP client of the vendors' own libraries, of the MCP kit, and of payments, which none serves.
         "httpx2": {"sestet.models", "sestet.services.mcp", "sestet.services.payments.http_client"},
+        "a2a": both_sides,
+        "google": both_sides,
+        "httpx": both_sides,
         "numpy": {
             "sestet.encoder",
             "sestet.models.router",

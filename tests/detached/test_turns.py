@@ -292,7 +292,7 @@ async def test_a_message_for_a_specialist_that_does_not_exist_is_refused(tmp_pat
 
 async def test_a_waiting_message_whose_specialist_is_gone_fails_honestly(tmp_path: Path) -> None:
     async with opened(tmp_path) as host:
-        text = "INSERT INTO accepted_messages VALUES ('t1', 's1', 'k', 'hi', 1, 1, 0, 0, 'gardener')"
+        text = "INSERT INTO accepted_messages VALUES ('t1', 's1', 'k', 'hi', 1, 1, 0, 0, 'gardener', '')"
         host.app.database.execute(text)
         host.turns.start()
         seen = await follow(host, "s1")

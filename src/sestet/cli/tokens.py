@@ -47,7 +47,10 @@ def new_token(
     context: typer.Context,
     name: Annotated[str, _NAME],
     scope: Annotated[
-        TokenScope, typer.Option(help="owner: everything; chat: talk alone; read: look, change nothing.")
+        TokenScope,
+        typer.Option(
+            help="owner: everything; chat: talk alone; read: look, change nothing; a2a: for agents of others."
+        ),
     ] = "chat",
     as_json: Annotated[bool, AS_JSON] = False,
 ) -> None:
@@ -73,4 +76,5 @@ _MAY: dict[TokenScope, str] = {
     "owner": "do everything",
     "chat": "talk with the assistant",
     "read": "look at conversations",
+    "a2a": "ask over A2A, as somebody else than you",
 }

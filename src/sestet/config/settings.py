@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast
 
+from sestet.config.a2a_settings import A2AServerSettings
 from sestet.config.browser_settings import BrowserSettings
 from sestet.config.mcp_settings import McpServerSettings
 from sestet.config.payment_settings import BudgetSettings, PaymentSettings
@@ -286,12 +287,13 @@ class RemoteAgentSettings(_Section):
 
 
 class A2ASettings(_Section):
-    """Agents that join over A2A."""
+    """Agents that join over A2A, and agents that ask this one."""
 
     enabled: Annotated[bool, "Whether remote agents are loaded"] = False
     remote_agents: Annotated[
         tuple[RemoteAgentSettings, ...], "Agents elsewhere that join as specialists"
     ] = ()
+    server: A2AServerSettings = A2AServerSettings()
 
 
 class Settings(_Section):

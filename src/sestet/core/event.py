@@ -78,6 +78,8 @@ class TurnStarted(_Stamped):
     said_at: str = ""
     #: The specialist that the person chose; empty: the orchestrator chooses.
     agent: str = ""
+    #: The program of somebody else that sent the text and gets the answer; empty: the owner's own surface.
+    caller: str = ""
 
 
 class TurnSteered(_Stamped):

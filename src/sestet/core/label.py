@@ -110,6 +110,16 @@ def remote_label(agent: str) -> Label:
     return Label(untrusted=True, sources=(f"the remote agent {agent}",))
 
 
+def caller_label(caller: str) -> Label:
+    """The label of words that a caller sent, who is not the owner: untrusted."""
+    return Label(untrusted=True, sources=(f"the caller {caller}",))
+
+
+def others_words(caller: str) -> Label:
+    """The label of a message that the person did not write: a caller's, or one from a pipe."""
+    return caller_label(caller) if caller else PIPED
+
+
 def error_label(source: str) -> Label:
     """The label of an error's text: a server or a library outside of Sestet may have written it."""
     return Label(untrusted=True, sources=(source,))

@@ -18,6 +18,7 @@ from sestet.detached.feeds import Feeds
 from sestet.runtime.delegation import require_agent
 from sestet.runtime.runner import Runner
 from sestet.runtime.turn import new_turn_id, require_usable
+from sestet.services.sessions import require_own_session
 from sestet.storage.accepted_messages import AcceptedMessage, AcceptedMessages
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal, TurnRow
@@ -66,8 +67,8 @@ class DetachedTurns:
     def __init__(self, runner: Runner, journal: Journal, database: Database) -> None:
         """Use ``detached_turns``, which also ends them."""
         self.feeds = Feeds(SessionLog(database))
-        #: Called with every event of these turns, after it is written.
-        self.on_event: Callable[[Event], None] = lambda event: None
+        #: Each is called with every event of these turns, after it is written.
+        self.listeners: list[Callable[[Event], None]] = []
         self._runner = runner
         self._journal = journal
         self._messages = AcceptedMessages(database)
@@ -84,13 +85,16 @@ class DetachedTurns:
         mine: bool = True,
         can_ask: bool = True,
         agent: str = "",
+        caller: str = "",
     ) -> AcceptedMessage:
         """Store a message and start its turn; the same key again is the same message, and starts nothing.
 
-        ``agent``: the specialist that answers; empty: the orchestrator chooses.
+        ``agent``: the specialist that answers; empty: the orchestrator chooses. ``caller``: somebody else who
+        gets the answer, in a session of theirs.
         """
         agent = require_agent(self._runner.root, agent)
         require_usable(self._journal, session_id, text)
+        require_own_session(session_id, caller)
         if len(key) > _LONGEST_KEY:
             raise PersonError(
                 f"the key of a message has {len(key)} characters, and the most is {_LONGEST_KEY}"
@@ -104,7 +108,14 @@ class DetachedTurns:
         turn_id = new_turn_id()
         words = self._journal.scanner.clean(text)
         message = self._messages.add(
-            turn_id, session_id, key or turn_id, words, mine=mine, can_ask=can_ask, agent=agent
+            turn_id,
+            session_id,
+            key or turn_id,
+            words,
+            mine=mine and not caller,
+            can_ask=can_ask,
+            agent=agent,
+            caller=caller,
         )
         if message.turn_id == turn_id:
             self._begin(message)
@@ -247,6 +258,7 @@ class DetachedTurns:
                 mine=message.mine,
                 turn_id=turn_id,
                 agent=message.agent,
+                caller=message.caller,
             ),
         )
 
@@ -281,4 +293,5 @@ class DetachedTurns:
             async for event in stream:
                 number = number or self._runner.running.number_of(turn_id)
                 self.feeds.add(number, event)
-                self.on_event(event)
+                for listener in self.listeners:
+                    listener(event)

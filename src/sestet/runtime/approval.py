@@ -8,7 +8,7 @@ from sestet.core.event import ApprovalDecided, ApprovalRequested, ToolCalled
 from sestet.core.record import Record
 from sestet.core.schema import JsonObject
 from sestet.core.tool import Tool
-from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge
+from sestet.runtime.gate import Policy, Verdict, asks_every_time, is_allowed, judge, judge_for_caller
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.tool_step import ToolStep
 from sestet.storage.approvals import Basis, Question
@@ -71,7 +71,9 @@ class Gatekeeper(Record):
         # The person's words matter only for an effect, and only if something else has been read.
         needs_words = tool.effect in ("local", "external", "money") and (label.untrusted or label.private)
         words = run.turn.user_words if needs_words else ""
-        return judge(label, tool, call.arguments, words, self.policy, run.agent.name)
+        verdict = judge(label, tool, call.arguments, words, self.policy, run.agent.name)
+        caller = run.turn.caller
+        return judge_for_caller(verdict, tool, caller, label, self.policy) if caller else verdict
 
     def trusts(self, tool: str, target: str) -> bool:
         """Whether the owner's policy trusts this target of this tool."""
@@ -114,7 +116,7 @@ class Gatekeeper(Record):
 
     async def _is_granted(self, step: ToolStep, verdict: Verdict) -> bool:
         run, tool, call = step.run, step.tool, step.call
-        if asks_every_time(tool, run.agent.name, self.policy):
+        if run.turn.caller or asks_every_time(tool, run.agent.name, self.policy):
             return False
         basis = self._basis(step, verdict)
         return await self.approvals.is_granted(run.turn.session_id, run.agent.name, call.name, basis)

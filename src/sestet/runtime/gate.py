@@ -6,6 +6,7 @@ Text that did not come from the person never chooses who receives data, money or
 import os.path
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sestet.core.label import Label
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from sestet.runtime.mentions import Mentions
 
 #: The rule that a question comes from; a standing answer is bound to it.
-Why: TypeAlias = Literal["", "policy", "money", "target", "private", "risk", "small_model"]
+Why: TypeAlias = Literal["", "policy", "money", "target", "private", "risk", "small_model", "caller"]
 
 
 class Verdict(Record):
@@ -47,6 +48,8 @@ class Policy(Record):
     careful: frozenset[str] = frozenset()
     #: Directories in which untrusted text may choose the files.
     scratch: tuple[str, ...] = ()
+    #: Tools that a caller, who is not the owner, may use as the owner's own turns do.
+    caller_tools: tuple[str, ...] = ()
 
 
 ALLOW = Verdict("allow")
@@ -96,6 +99,19 @@ def judge(
     if _is_careful(tool, agent, policy):
         return _ask("small_model", label, "it changes something, and a small local model chose it")
     return ALLOW
+
+
+def judge_for_caller(verdict: Verdict, tool: Tool, caller: str, label: Label, policy: Policy) -> Verdict:
+    """The verdict in a turn that answers a caller: everything that a tool gives goes to them.
+
+    So the owner is asked about each call, unless the settings let callers use the tool. No standing answer
+    applies: it was given for the owner's own turns.
+    """
+    if verdict.decision == "block":
+        return verdict
+    if verdict.decision == "allow" and any(_blocks(each, tool.name) for each in policy.caller_tools):
+        return verdict
+    return _ask("caller", label, f"'{caller}' asks for it, and gets the answer", verdict.reason)
 
 
 def _ask(why: Why, label: Label, *reasons: str) -> Verdict:
@@ -162,10 +178,14 @@ def names_address(words: str, address: str) -> bool:
 
 
 def _mentions(words: str) -> "Mentions":
-    # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
-    from sestet.runtime.mentions import mentions_in
+    return _mentions_module().mentions_in(words)
 
-    return mentions_in(words)
+
+def _mentions_module() -> ModuleType:
+    # Loaded on use: most turns read nothing untrusted, and the patterns take a while to compile.
+    from sestet.runtime import mentions
+
+    return mentions
 
 
 def _is_scratch(tool: Tool, target: Target, policy: Policy) -> bool:
@@ -201,9 +221,7 @@ def _carries_own_words_only(tool: Tool, targets: Targets, arguments: JsonObject,
         return False
     if not any(isinstance(value, str) for name, value in arguments.items() if name not in tool.targets):
         return False
-    from sestet.runtime.mentions import says_all
-
-    return says_all(user_words, arguments)
+    return _mentions_module().says_all(user_words, arguments)
 
 
 def _may_be_private(tool: Tool, targets: Targets, policy: Policy) -> bool:

@@ -15,7 +15,7 @@ from sestet.core.event import (
     TurnStarted,
     TurnSteered,
 )
-from sestet.core.label import CLEAN, PIPED, Label
+from sestet.core.label import CLEAN, PIPED, Label, others_words
 from sestet.core.message import AssistantMessage, Found, Message, ToolCall, ToolMessage, UserMessage
 from sestet.core.model import CHARACTERS_PER_TOKEN
 from sestet.core.record import Record
@@ -177,7 +177,9 @@ def past_turn(events: list[Event], number: int) -> PastTurn:
     for event in shown:
         if isinstance(event, TurnStarted):
             messages.append(UserMessage(event.text, event.said_at))
-            user_words, label = (event.text, label) if event.mine else ("", label | PIPED)
+            user_words, label = (
+                (event.text, label) if event.mine else ("", label | others_words(event.caller))
+            )
         elif isinstance(event, TurnSteered):
             # One message of the person begins each turn: the context is cut there.
             asked = next((message for message in messages if isinstance(message, UserMessage)), None)

@@ -39,6 +39,7 @@ class Replay:
         self.mine = True
         self.said_at = ""
         self.agent = ""
+        self.caller = ""
         #: The label that the turn started with.
         self.label = CLEAN
         #: What the person added while the turn ran.
@@ -113,7 +114,7 @@ def replay(events: Iterable[Event]) -> Replay:
         match event:
             case TurnStarted():
                 found.text, found.mine, found.label = event.text, event.mine, event.label
-                found.said_at, found.agent = event.said_at, event.agent
+                found.said_at, found.agent, found.caller = event.said_at, event.agent, event.caller
             case TurnSteered():
                 found.steered.append(event)
             case MemoryRecalled():

@@ -9,15 +9,8 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from sestet.core.errors import PersonError, StorageError, told
-from sestet.core.event import (
-    Event,
-    MemoryRecalled,
-    ToolFinished,
-    TurnFailed,
-    TurnResumed,
-    TurnStarted,
-)
-from sestet.core.label import CLEAN, PIPED, Label
+from sestet.core.event import Event, MemoryRecalled, ToolFinished, TurnFailed, TurnResumed, TurnStarted
+from sestet.core.label import CLEAN, Label, others_words
 from sestet.core.message import MemoryMessage, UserMessage, whole
 from sestet.core.words import duration, moment
 from sestet.runtime.doubt import abandon
@@ -31,7 +24,7 @@ from sestet.runtime.steps import Steps
 from sestet.runtime.stopping import stop
 from sestet.runtime.turn import AgentRun, Turn, TurnPlan, require_texts
 from sestet.runtime.turn_end import cancelled, end_of, failed, may_have_stored
-from sestet.services.sessions import require_new_name
+from sestet.services.sessions import require_new_name, require_own_session
 from sestet.storage.journal import TurnRow
 from sestet.storage.locks import SessionLocks
 from sestet.storage.turn_log import TurnLog
@@ -72,20 +65,23 @@ class Runner:
         mine: bool = True,
         turn_id: str = "",
         agent: str = "",
+        caller: str = "",
     ) -> AsyncGenerator[Event]:
         """The events of one turn. A second message to a busy session waits for the first to end.
 
         ``turn_id``: the id of the new turn, if it was promised to somebody before. ``agent``: the specialist
-        that answers; if it does not exist, the turn fails.
+        that answers; if it does not exist, the turn fails. ``caller``: somebody else who gets the answer.
         """
         require_texts(session_id, text)
+        require_own_session(session_id, caller)
+        mine = mine and not caller
         text = whole(text)
 
         async def plan() -> TurnPlan:
             number, forgetting = await self._log.next_turn(session_id)
             if number == 1:
                 require_new_name(session_id)
-            facts = (text, can_ask, turn_id, NOTHING_DONE, mine, moment(self._hooks.clock()), agent)
+            facts = (text, can_ask, turn_id, NOTHING_DONE, mine, moment(self._hooks.clock()), agent, caller)
             return TurnPlan(session_id, number, forgetting, *facts)
 
         return self._follow(session_id, plan)
@@ -100,7 +96,7 @@ class Runner:
     async def _plan_rest(self, row: TurnRow, can_ask: bool) -> TurnPlan:
         await self._require_open(row.id)
         forgetting, past = await self._log.last_forgetting(), replay(await self._log.past_of(row.id))
-        facts = (past.text, can_ask, row.id, past, past.mine, past.said_at, past.agent)
+        facts = (past.text, can_ask, row.id, past, past.mine, past.said_at, past.agent, past.caller)
         return TurnPlan(row.session_id, row.number, forgetting, *facts)
 
     async def _follow(
@@ -112,9 +108,8 @@ class Runner:
             past = await self._history.before(session_id, turn.number, turn.last_forgetting)
             stamp = turn.stamp("user")
             label = self._first_label(turn, past)
-            facts = (turn.text, label, turn.mine, turn.said_at, turn.agent)
-            started = TurnStarted(stamp, *facts)
-            turn.record(TurnResumed(stamp) if turn.resumed else started)
+            facts = (turn.text, label, turn.mine, turn.said_at, turn.agent, turn.caller)
+            turn.record(TurnResumed(stamp) if turn.resumed else TurnStarted(stamp, *facts))
             task = asyncio.create_task(self._conduct(turn, past))
             task.add_done_callback(lambda task: self._close(turn, task))
             self.running.add(turn, task)
@@ -214,14 +209,14 @@ class Runner:
         """The label of what the root agent is shown before the turn does anything."""
         # A resumed turn may be shown less of the past than the replies that are replayed had read.
         label = past.label | turn.replay.label | self._steps.instruction_label
-        return label if turn.mine else label | PIPED
+        return label if turn.mine else label | others_words(turn.caller)
 
     def _recall(self, turn: Turn) -> MemoryRecalled | None:
         """What is remembered about the message. A resumed turn keeps what it was shown before."""
         if turn.replay.recalled is not None or "" in turn.replay.replies:
             return turn.replay.recalled
-        # Only the root agent reads memories, and it takes no step if the person chose a specialist.
-        found = None if turn.agent else self._hooks.recall(turn.text)
+        # Only the root agent reads memories: not a chosen specialist. A caller must not get the owner's.
+        found = None if turn.agent or turn.caller else self._hooks.recall(turn.text)
         if found is None:
             return None
         recalled = self._log.clean(MemoryRecalled(turn.stamp(self.root.name), *found))

@@ -62,6 +62,8 @@ class TurnPlan(Record):
     said_at: str = ""
     #: The specialist that the person chose; empty: the orchestrator chooses.
     agent: str = ""
+    #: Somebody else whose program sent the text and gets the answer; empty: the owner.
+    caller: str = ""
 
 
 def require_usable(journal: Journal, session_id: object, text: object) -> None:
@@ -99,7 +101,7 @@ class Turn:
         self.limits = limits
         self.replay = plan.replay
         self.resumed = self.replay is not NOTHING_DONE
-        self.mine = plan.mine
+        self.mine, self.caller = plan.mine, plan.caller
         self.said_at = plan.said_at
         self.agent = plan.agent
         #: The person's message before this one, as far as the root agent is shown it.

@@ -9,6 +9,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sestet import __version__
+from sestet.config.installation import install_command
+from sestet.core.errors import PersonError
 from sestet.core.record import Record, to_json
 from sestet.server import built_page
 from sestet.server.built_page import page_paths
@@ -48,11 +50,13 @@ def application(
         return _json(Health("ready", __version__))
 
     page = page_paths(built_page.DIRECTORY)
+    a2a, a2a_open = _a2a(host, limits, scheme)
     others = Paths(
         (
             Path("GET", "/health", health),
             Path("GET", "/ready", ready),
             *sign_in_paths(host.tokens, codes, limits, scheme),
+            *a2a,
             *page,
         )
     )
@@ -61,7 +65,21 @@ def application(
         return Paths(_path(host, endpoint, limits) for endpoint in endpoints_of(surface))
 
     inner = _Surfaces(others, load)
-    return Entry(inner, host.tokens, hosts, limits, scheme, frozenset(each.path for each in page))
+    open_paths = a2a_open.union(each.path for each in page)
+    return Entry(inner, host.tokens, hosts, limits, scheme, open_paths)
+
+
+def _a2a(host: Host, limits: RequestLimits, scheme: str) -> tuple[list[Path], frozenset[str]]:
+    """The paths of the A2A server if the settings switch it on, and those that need no token."""
+    if not host.app.settings.a2a.server.enabled:
+        return [], frozenset()
+    try:
+        module = import_module("sestet.server.a2a.routes")
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] == "sestet":
+            raise
+        raise PersonError(f"a2a.server.enabled needs the extra: {install_command('a2a')}") from error
+    return module.a2a_paths(host, limits, scheme), frozenset({module.CARD_PATH})
 
 
 def endpoints_of(surface: str) -> tuple[Endpoint, ...]:

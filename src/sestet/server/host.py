@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -34,7 +34,9 @@ class Host:
         self.uploads = app.database.path.parent / "uploads"
         self._reads = asyncio.Semaphore(_READS_AT_ONCE)
         self.metrics = Metrics()
-        turns.on_event = self.metrics.count
+        #: Awaited when the process stops, after the turns have reached their safe points.
+        self.on_close: list[Callable[[], Awaitable[None]]] = []
+        turns.listeners.append(self.metrics.count)
 
     async def read(self, work: "Callable[[Data], _Result]") -> _Result:
         """Do a read that may take long, apart from the turns."""
@@ -51,4 +53,7 @@ async def hosting(app: App, settings_file: Path | None = None) -> AsyncGenerator
     """Serve an assistant: go on with what an earlier process has accepted, and leave the rest to the next."""
     async with detached_turns(app) as turns:
         turns.start()
-        yield Host(app, turns, settings_file)
+        host = Host(app, turns, settings_file)
+        yield host
+        for close in host.on_close:
+            await close()

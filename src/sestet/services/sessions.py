@@ -16,6 +16,7 @@ from sestet.storage.journal import Journal, SessionRow, TurnRow
 from sestet.storage.session_search import Exchange, SessionSearch
 
 __all__ = [
+    "CALLERS",
     "LAST",
     "Exchange",
     "SessionRow",
@@ -23,16 +24,21 @@ __all__ = [
     "cited",
     "event_values",
     "find_session",
+    "is_callers",
     "last_session",
     "name_session",
     "new_session_id",
     "open_session",
     "read_turns",
     "rename_session",
+    "require_own_session",
     "require_session",
     "require_session_name",
     "search_sessions",
 ]
+
+#: The names of callers' sessions begin with this: nobody else talks in them.
+CALLERS = "caller:"
 
 _NAME = re.compile(r"[\w.@:+][\w.@:+-]{0,63}")
 #: What a person writes for the session that was used last.
@@ -151,6 +157,22 @@ def require_new_name(name: str) -> None:
         f"'{name[:_SHOWN_OF_NAME]}' cannot be the name of a session: "
         "use letters, digits and . _ - @ : +, 64 at most, and no '-' at the beginning"
     )
+
+
+def is_callers(session_id: str) -> bool:
+    """Whether a session belongs to a caller, who is not the owner."""
+    return session_id.startswith(CALLERS)
+
+
+def require_own_session(session_id: str, caller: str) -> None:
+    """Refuse a message of the owner in a caller's session: the caller would read it. And the other way."""
+    if is_callers(session_id) and not caller:
+        raise PersonError(
+            f"'{session_id[:_SHOWN_OF_NAME]}' is a caller's session, and they read what is said in it; "
+            "talk in a session of your own"
+        )
+    if caller and not is_callers(session_id):
+        raise PersonError(f"the caller '{caller}' has no session '{session_id[:_SHOWN_OF_NAME]}'")
 
 
 def open_session(journal: Journal, wanted: str | None) -> str:

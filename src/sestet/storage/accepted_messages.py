@@ -26,9 +26,11 @@ class AcceptedMessage(Record):
     cancelled: bool
     #: The specialist that it is for; empty: the orchestrator chooses.
     agent: str
+    #: Somebody else who sent it and gets the answer; empty: the owner.
+    caller: str
 
 
-_COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled, agent"
+_COLUMNS = "turn_id, session_id, client_key, text, mine, can_ask, accepted_at, cancelled, agent, caller"
 _SELECT = f"SELECT {_COLUMNS} FROM accepted_messages"  # noqa: S608 - the columns above
 _HAS_NOT_BEGUN = "text <> ''"
 
@@ -38,10 +40,19 @@ class AcceptedMessages:
         self._database = database
 
     def add(
-        self, turn_id: str, session_id: str, key: str, text: str, *, mine: bool, can_ask: bool, agent: str
+        self,
+        turn_id: str,
+        session_id: str,
+        key: str,
+        text: str,
+        *,
+        mine: bool,
+        can_ask: bool,
+        agent: str,
+        caller: str = "",
     ) -> AcceptedMessage:
         """Store a message; the one that is stored already if the session has one with this key."""
-        row = (turn_id, session_id, key, text, mine, can_ask, time.time(), False, agent)
+        row = (turn_id, session_id, key, text, mine, can_ask, time.time(), False, agent, caller)
         try:
             is_new = self._insert(row)
         except BusyError:
@@ -53,7 +64,7 @@ class AcceptedMessages:
 
     def _insert(self, row: tuple[Value, ...]) -> bool:
         done = self._database.execute(
-            "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row
+            "INSERT OR IGNORE INTO accepted_messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row
         )
         return done.rowcount == 1
 
@@ -80,6 +91,6 @@ class AcceptedMessages:
 
 
 def _message(row: tuple[Any, ...]) -> AcceptedMessage:  # Any: as SQLite has them
-    turn_id, session_id, key, text, mine, can_ask, accepted_at, cancelled, agent = row
+    turn_id, session_id, key, text, mine, can_ask, accepted_at, cancelled, agent, caller = row
     flags = (bool(mine), bool(can_ask), accepted_at, bool(cancelled))
-    return AcceptedMessage(turn_id, session_id, key, text, *flags, agent)
+    return AcceptedMessage(turn_id, session_id, key, text, *flags, agent, caller)

@@ -69,9 +69,10 @@ class ObservationProgress:
         self._forgettings = Forgettings(database)
 
     def sessions_waiting(self) -> list[str]:
-        """Sessions with turns after their mark, however few."""
+        """Sessions with turns after their mark, however few. Callers' sessions are never observed."""
         rows = self._database.execute(
-            """SELECT id FROM sessions WHERE (SELECT max(number) FROM turns WHERE session_id = sessions.id)
+            """SELECT id FROM sessions WHERE id NOT GLOB 'caller:*'
+                   AND (SELECT max(number) FROM turns WHERE session_id = sessions.id)
                    > coalesce((SELECT number FROM observed WHERE session_id = sessions.id), 0)
                UNION SELECT session_id FROM passed_over ORDER BY 1"""
         )

@@ -14,7 +14,7 @@ WORDLESS = frozenset(
     {
         *("id", "session_id", "turn_id", "delegation_id", "kind", "author", "agent", "tool", "model"),
         *("state", "scope", "category", "collection", "stage", "made_by", "proposed_by", "space"),
-        *("call_id", "client", "client_key", "digest", "path", "source", "why"),
+        *("call_id", "caller", "client", "client_key", "context_id", "digest", "path", "source", "why"),
     }
 )
 #: ``events``: ``EventRedaction`` rewrites them. ``nodes``: a node is deleted with its last fact.

@@ -508,14 +508,14 @@ CREATE TABLE accepted_messages (
         mine INTEGER NOT NULL,
         can_ask INTEGER NOT NULL,
         accepted_at REAL NOT NULL,
-        cancelled INTEGER NOT NULL, agent TEXT NOT NULL DEFAULT '',
+        cancelled INTEGER NOT NULL, agent TEXT NOT NULL DEFAULT '', caller TEXT NOT NULL DEFAULT '',
         UNIQUE (session_id, client_key)
     ) STRICT, WITHOUT ROWID;
 CREATE INDEX accepted_and_waiting ON accepted_messages (accepted_at) WHERE text <> '';
 CREATE TABLE tokens (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         client TEXT NOT NULL UNIQUE,
-        scope TEXT NOT NULL CHECK (scope IN ('owner', 'chat', 'read')),
+        scope TEXT NOT NULL CHECK (scope IN ('owner', 'chat', 'read', 'a2a')),
         digest BLOB NOT NULL UNIQUE,
         created_at REAL NOT NULL,
         used_at REAL NOT NULL DEFAULT 0
@@ -560,5 +560,19 @@ CREATE TRIGGER events_of_forgotten_turns BEFORE INSERT ON events
     END;
 CREATE TABLE stop_requests (
         turn_id TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE
+    ) STRICT, WITHOUT ROWID;
+CREATE TABLE caller_sessions (
+        session_id TEXT PRIMARY KEY,
+        token_id INTEGER NOT NULL,
+        context_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        UNIQUE (token_id, context_id)
+    ) STRICT, WITHOUT ROWID;
+CREATE TABLE push_targets (
+        turn_id TEXT NOT NULL,
+        target_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (turn_id, target_id)
     ) STRICT, WITHOUT ROWID;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

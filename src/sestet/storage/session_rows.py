@@ -15,6 +15,8 @@ _DELETE = (
     f"DELETE FROM approvals WHERE turn_id IN {_TURNS}",  # noqa: S608
     "DELETE FROM grants WHERE session_id = ? AND session_id <> ''",
     "DELETE FROM accepted_messages WHERE session_id = ?",
+    "DELETE FROM push_targets WHERE session_id = ?",
+    "DELETE FROM caller_sessions WHERE session_id = ?",
     "DELETE FROM passed_over WHERE session_id = ?",
     "DELETE FROM observed WHERE session_id = ?",
     f"DELETE FROM forgotten_turns WHERE turn_id IN {_TURNS}",  # noqa: S608

@@ -6,7 +6,8 @@ from sestet.core.record import Record
 from sestet.storage.database import Database
 
 #: ``owner`` may do everything, ``chat`` may talk and read its answers, ``read`` may look and change nothing.
-TokenScope: TypeAlias = Literal["owner", "chat", "read"]
+#: ``a2a`` is for the agents of others: they may ask over A2A alone.
+TokenScope: TypeAlias = Literal["owner", "chat", "read", "a2a"]
 _COLUMNS = "id, client, scope, created_at, used_at, lifetime"
 _IS_ALIVE = "(lifetime = 0 OR max(created_at, used_at) + lifetime > ?)"
 

@@ -80,6 +80,7 @@ export interface TurnStarted extends Stamp {
   mine: boolean;
   said_at: string;
   agent: string;
+  caller: string;
 }
 
 export interface TurnSteered extends Stamp {

@@ -19,6 +19,7 @@ from sestet.core.message import whole
 from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
 from sestet.core.secret_text import find_secret
 from sestet.services.memory.writers import Draft, Drafts, MemoryWriter
+from sestet.services.sessions import is_callers
 from sestet.services.worker import Worker
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
@@ -79,6 +80,8 @@ class Observer:
 
     def after_turn(self, session_id: str) -> None:
         """Called with the session id after a turn's last event was delivered."""
+        if is_callers(session_id):
+            return
         self._fresh[session_id] = None
         self.wake()
 

@@ -192,4 +192,28 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         turn_id TEXT PRIMARY KEY REFERENCES turns (id) ON DELETE CASCADE
     ) STRICT, WITHOUT ROWID;
     """,
+    # 26: callers, who are not the owner: the tokens for them, the sessions of each, and where they want to be
+    # told how a task goes.
+    """
+    PRAGMA writable_schema = ON;
+    UPDATE sqlite_master SET sql = replace(sql,
+        'scope IN (''owner'', ''chat'', ''read'')', 'scope IN (''owner'', ''chat'', ''read'', ''a2a'')')
+    WHERE type = 'table' AND name = 'tokens';
+    PRAGMA writable_schema = RESET;
+    ALTER TABLE accepted_messages ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+    CREATE TABLE caller_sessions (
+        session_id TEXT PRIMARY KEY,
+        token_id INTEGER NOT NULL,
+        context_id TEXT NOT NULL,
+        created_at REAL NOT NULL,
+        UNIQUE (token_id, context_id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE push_targets (
+        turn_id TEXT NOT NULL,
+        target_id TEXT NOT NULL,
+        session_id TEXT NOT NULL,
+        data BLOB NOT NULL,
+        PRIMARY KEY (turn_id, target_id)
+    ) STRICT, WITHOUT ROWID;
+    """,
 )
