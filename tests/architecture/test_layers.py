@@ -154,6 +154,9 @@ def test_every_vendor_but_arithmetic_has_at_most_one_home() -> None:
         "a2a": both_sides,
         "google": both_sides,
         "httpx": both_sides,
+        # The client side with its servers, and the surface for clients.
+        "mcp": {"sestet.services.mcp", "sestet.server.mcp_api", "sestet.server.mcp_server"},
+        "mcp_types": {"sestet.services.mcp", "sestet.server.mcp_server"},
         "numpy": {
             "sestet.encoder",
             "sestet.models.router",

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -10,12 +11,13 @@ from rich.text import Text
 
 from sestet.agents import default_specs
 from sestet.assembly import opened_vault
-from sestet.cli.assistant import load, run
+from sestet.cli.assistant import load, open_app, run
 from sestet.cli.options import AS_JSON, ExitCode, confirmed, new_program
 from sestet.cli.show.console import align, echo, open_console, print_json, print_line
 from sestet.cli.vault_prompts import unlock
 from sestet.config import data_directory
 from sestet.config.edit import edit_settings, file_to_edit, remove_setting
+from sestet.config.installation import install_command
 from sestet.config.mcp_settings import McpServerSettings
 from sestet.core.clean import clean, reveal
 from sestet.core.errors import PersonError, ToolError
@@ -23,6 +25,7 @@ from sestet.core.masking import mask_address
 from sestet.core.schema import JsonValue
 from sestet.plugins.find import find_plugins
 from sestet.processes import open_mcp, workspace_roots
+from sestet.server.host import hosting
 from sestet.services.mcp.entries import Server, entry_problem
 from sestet.services.mcp.listing import ListedTool, difference
 from sestet.services.mcp.pins import PinList
@@ -124,6 +127,22 @@ def remove(context: typer.Context, name: Annotated[str, NAME]) -> None:
     remove_setting(file, ("mcpServers", name))
     _pins(context).forget(name)
     echo(f"{file}: removed '{name}'", err=True)
+
+
+@program.command()
+def serve(context: typer.Context) -> None:
+    """Be an MCP server on stdin and stdout, for a program that starts this command."""
+    run(_serve(context))
+
+
+async def _serve(context: typer.Context) -> None:
+    try:
+        # Loaded on use: the other commands start without the kit.
+        surface = import_module("sestet.server.mcp_server")
+    except ModuleNotFoundError as error:
+        raise PersonError(f"MCP needs an extra: {install_command('mcp')}") from error
+    async with open_app(context) as app, hosting(app) as host:
+        await surface.serve_stdio(host)
 
 
 def _pairs(given: Sequence[str], option: str) -> dict[str, str]:

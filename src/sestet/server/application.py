@@ -28,7 +28,10 @@ SURFACES = {
     "/v1/": "sestet.server.openai_api",
     "/api/": "sestet.server.own_api",
     "/metrics": "sestet.server.metrics_api",
+    "/mcp": "sestet.server.mcp_api",
 }
+#: Surfaces of a protocol with a description of its own, which are not in the OpenAPI document.
+_DESCRIBED_ELSEWHERE = frozenset({"/mcp"})
 
 
 class Health(Record):
@@ -87,7 +90,9 @@ def endpoints_of(surface: str) -> tuple[Endpoint, ...]:
 
 
 def all_endpoints() -> tuple[Endpoint, ...]:
-    return tuple(endpoint for surface in SURFACES for endpoint in endpoints_of(surface))
+    """Every endpoint of the OpenAPI document."""
+    surfaces = (surface for surface in SURFACES if surface not in _DESCRIBED_ELSEWHERE)
+    return tuple(endpoint for surface in surfaces for endpoint in endpoints_of(surface))
 
 
 class _Surfaces:
