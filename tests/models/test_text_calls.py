@@ -155,3 +155,16 @@ async def test_talk_is_asked_for_with_a_short_instruction_and_no_schema(tmp_path
     (received,) = server.received
     assert "response_format" not in received.body
     assert "transfer_to_agent" not in json.dumps(received.body)
+
+
+async def test_a_change_is_never_guessed_by_the_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = "Merk dir, dass ich Kaffee mag."
+    replies = [asks("operator", words), wrote({"answer": "Das kann ich hier nicht."})]
+    async with serve(*replies) as server, sestet.open(settings(server), home=tmp_path / "home") as app:
+        events = await run(app, words)
+
+    assert not any(isinstance(event, ApprovalRequested) for event in events)
+    assert len(server.received) == 2

@@ -16,9 +16,11 @@ from sestet.models.offline.conversation import Conversation, is_personal
 from sestet.models.offline.direct import answer_exactly
 from sestet.models.offline.languages import answer_in_language
 from sestet.models.offline.limits import Limit, find_limit
+from sestet.models.offline.matching import match_tool
 from sestet.models.offline.parameters import FILE
 from sestet.models.offline.references import Exchange, exchanges_of
 from sestet.models.offline.replies import Replies, next_delegation, task_of, tools_of
+from sestet.models.offline.specialists import next_step
 from sestet.models.offline.statements import is_statement
 from sestet.models.offline.tasks import Task
 from sestet.models.offline.understanding import Understanding
@@ -120,11 +122,11 @@ class LeadingReplies(Replies):
         if files and any(tool.name == _READ for tool in tools):
             reading = tuple(ToolCall(_READ, {"path": file}) for file in files)
             return "tell" if since else ModelReply(calls=reading)
-        if (
-            not tools
-            or _thinks(text)
-            or not self._work(request.agent, work_of(text, (), tools), conversation).calls
-        ):
+        new = work_of(text, (), tools)
+        begins = self._work(request.agent, new, conversation).calls if tools and not _thinks(text) else ()
+        is_known = next_step(new) is not None or match_tool(text, tools) is not None
+        if not begins or not (is_known or all(new.tools[call.name].effect == "none" for call in begins)):
+            # What changes something is never guessed.
             return None
         return self._work(request.agent, work_of(text, since, tools), conversation)
 
