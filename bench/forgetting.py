@@ -41,7 +41,7 @@ longest, number = 0.0, 0
 print("ready", flush=True)
 while not ended.wait(float(sys.argv[2])):
     number, since = number + 1, time.perf_counter()
-    connection.execute("INSERT INTO memory_work VALUES (NULL, 'observe', 'rules', 0, 0, 0, 0, 0.0, '')")
+    connection.execute("INSERT INTO memory_work VALUES (NULL, 'observe', 'rules', 0, 0, 0, 0, 0.0, '', 0)")
     longest = max(longest, time.perf_counter() - since)
 print(round(longest * 1000, 1))
 """

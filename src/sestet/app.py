@@ -80,7 +80,7 @@ class App:
         self.settings = settings
         self.specs = (*default_specs(), *additions.all_specs)
         self._locks = SessionLocks.beside(database.path)
-        self.embedding = open_embedding(settings.embedding, database, self._locks)
+        self.embedding = open_embedding(settings.embedding, database, self._locks, settings.background)
         scanner = additions.scanner or Scanner(vault_in(database.path.parent))
         self.vault, additions = scanner.vault, replace(additions, scanner=scanner)
         self.processes = open_processes(settings, database.path, additions.settings_file, self.specs)

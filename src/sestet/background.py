@@ -11,12 +11,13 @@ from sestet.config.vendors import OFFLINE
 from sestet.core.model import Model, ModelReply, ModelRequest
 from sestet.models.choice import Models, is_small
 from sestet.models.metered import MeteredModel
+from sestet.services.background_budget import BackgroundBudget
 from sestet.services.embedding.index import EmbeddingIndex
 from sestet.services.extraction import AGENT as READER
 from sestet.services.extraction import Extraction
 from sestet.services.memory.observer import Observer, Thresholds
 from sestet.services.memory.writers import ModelWriter, RuleWriter
-from sestet.services.worker import Worker
+from sestet.services.worker import Worker, WorkLimits
 from sestet.storage.database import Database
 from sestet.storage.extractions import ExtractionStore
 from sestet.storage.forgettings import Forgettings, Wipe
@@ -41,9 +42,21 @@ class Background:
     ) -> None:
         self.extraction = _extraction(settings, database, models)
         self._embedding = embedding
-        self._observer = _observer(settings, database, locks, models, self._read_stored)
-        self._reader = Worker("extraction", self.extraction.step) if self.extraction else None
+        self._budget = BackgroundBudget(SpendingStore(database), settings.background)
+        limits = WorkLimits(self._budget.has_room, settings.background.cpu_share)
+        self._observer = _observer(settings, database, locks, models, self._read_stored, limits)
+        self._reader = (
+            Worker("extraction", self._extract, cpu_share=settings.background.cpu_share)
+            if self.extraction
+            else None
+        )
         self._wiper = Worker("wipe", lambda: _wipe(database.path))
+
+    async def _extract(self) -> bool:
+        """Read one text for facts, unless a model would have to be asked beyond the budget."""
+        if self.extraction is None or (self.extraction.asks_model and not self._budget.has_room()):
+            return False
+        return await self.extraction.step()
 
     def wake(self) -> None:
         """Look for work."""
@@ -109,6 +122,7 @@ def _observer(
     locks: SessionLocks,
     models: Models,
     on_stored: Callable[[], None],
+    limits: WorkLimits,
 ) -> Observer | None:
     memory = settings.observational_memory
     if not memory.enabled:
@@ -116,7 +130,10 @@ def _observer(
     thresholds = Thresholds(memory.observe_tokens, memory.reflect_tokens, memory.reflections_per_level)
     model = _metered(_real_model(settings, models, "chronicler"), database)
     writer = ModelWriter(model) if model else RuleWriter()
-    return Observer(database, locks, writer, thresholds, on_stored)
+    if model is None:
+        # Rules cost nothing, so no budget of tokens stops them.
+        limits = WorkLimits(cpu_share=limits.cpu_share)
+    return Observer(database, locks, writer, thresholds, on_stored, limits)
 
 
 def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:

@@ -95,6 +95,23 @@ async def test_at_the_limit_of_the_day_the_background_asks_no_model(tmp_path: Pa
     assert model.asked == []
 
 
+@pytest.mark.parametrize("limit", [{"tokensPerDay": 2}, {"dollarsPerDay": 1.5}])
+async def test_at_its_own_limit_the_background_waits_and_turns_go_on(
+    tmp_path: Path, limit: dict[str, float]
+) -> None:
+    remember(tmp_path)
+    database = Database(tmp_path / FILE_NAME)
+    SpendingStore(database).add_work("reflect", "acme/big", Usage(1, 1, 2_000_000_000), time.time())
+    database.close()
+    model = Billing()
+
+    async with sestet.open({**settings(), "background": limit}, model=model, home=tmp_path) as app:
+        _ = [event async for event in app.run_turn("s1", "I like tea. " * 40)]
+        await app.rest()
+
+    assert model.asked == ["orchestrator"]
+
+
 async def test_a_limit_does_not_count_as_a_failed_attempt_at_a_text(database: Database) -> None:
     MemoryStore(database).add("Ada works at Acme.", Origin("s", "t", CLEAN))
     store = ExtractionStore(database, GraphStore(database))

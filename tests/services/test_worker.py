@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 
 import pytest
 
@@ -163,3 +164,21 @@ async def test_closing_ends_the_rest_after_a_failure() -> None:
     await failed.wait()
 
     await worker.close()
+
+
+async def test_a_worker_with_a_small_share_of_the_cpu_leaves_the_rest_to_others() -> None:
+    class Busy(Work):
+        async def step(self) -> bool:
+            until = time.process_time() + 0.003
+            while time.process_time() < until:
+                pass
+            return await super().step()
+
+    modest, greedy = Busy(60), Busy(60)
+    workers = [Worker("modest", modest.step, cpu_share=0.05), Worker("greedy", greedy.step)]
+    for worker in workers:
+        worker.wake()
+    await greedy.idle.wait()
+    assert modest.done < greedy.done / 2
+    for worker in workers:
+        await worker.close()

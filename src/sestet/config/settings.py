@@ -120,6 +120,20 @@ class LimitSettings(_Section):
     )
 
 
+class BackgroundSettings(_Section):
+    """What the work between turns may use: observing, reflecting, reading for facts, embedding."""
+
+    tokens_per_day: Annotated[
+        int, "Tokens of its model calls in one day of this machine's clock; 0: no limit", {"minimum": 0}
+    ] = 300_000
+    dollars_per_day: Annotated[float, "Price of its model calls in one day; 0: no limit", {"minimum": 0}] = (
+        1.0
+    )
+    cpu_share: Annotated[
+        float, "The part of one core that it uses at most, over some seconds", {"minimum": 0.05, "maximum": 1}
+    ] = 0.5
+
+
 class AllowedTarget(_Section):
     """A receiver that the owner allows."""
 
@@ -308,6 +322,7 @@ class Settings(_Section):
     )
     local: LocalSettings = LocalSettings()
     limits: LimitSettings = LimitSettings()
+    background: BackgroundSettings = BackgroundSettings()
     policy: PolicySettings = PolicySettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     sandbox: SandboxSettings = SandboxSettings()

@@ -47,6 +47,7 @@ async def examine(file: Path | None = None, *, probe: bool = False) -> list[Chec
         *((assistant.check_embedding(usable, is_readable=is_readable),) if usable else ()),
         *(database.check_graph(settings) if settings and is_readable else ()),
         *(database.check_memory(settings) if settings and is_readable else ()),
+        *(database.check_background(settings) if settings and is_readable else ()),
         assistant.check_router(),
         machine.describe_telemetry(),
         *machine.check_extras(),

@@ -8,6 +8,7 @@ from pathlib import Path
 from sestet.config import Settings, data_directory
 from sestet.core.errors import BusyError, StorageError
 from sestet.doctor.check import PATIENCE, Check, read_database
+from sestet.services.background_budget import BackgroundBudget
 from sestet.services.files import human_size
 from sestet.services.forgetting import UNWIPED
 from sestet.storage.copying import COPY_NAMES
@@ -21,9 +22,11 @@ from sestet.storage.journal import Journal, TurnRow
 from sestet.storage.knowledge import KnowledgeStore
 from sestet.storage.learnings import LearningStore
 from sestet.storage.locks import SessionLocks
-from sestet.storage.observation_progress import ObservationProgress
+from sestet.storage.observation_progress import MOST_EMPTY_REPLIES, ObservationProgress
+from sestet.storage.spending import SpendingStore
 
 _DATABASE, _TURNS, _GRAPH, _MEMORY, _FORGETTING = "database", "turns", "graph", "memory", "forgetting"
+_BACKGROUND = "background work"
 #: The free space that SQLite needs beside the file, for the index of its log.
 _ROOM_TO_OPEN = 100_000
 _REFUSED = (sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
@@ -233,10 +236,35 @@ def check_memory(settings: Settings) -> list[Check]:
     )
 
 
+def check_background(settings: Settings) -> list[Check]:
+    """What work between turns has used today of its budget."""
+    return read_database(
+        lambda database: [_describe_background(settings, database)], absent=[], unreadable=[]
+    )
+
+
+def _describe_background(settings: Settings, database: Database) -> Check:
+    budget = BackgroundBudget(SpendingStore(database), settings.background)
+    used = budget.used_today()
+    detail = f"{budget.describe(used)} today, at most {settings.background.cpu_share:.0%} of one core"
+    if problem := budget.problem(used):
+        way_out = "it goes on tomorrow; 'sestet docs configuration' has the limits"
+        return Check(_BACKGROUND, "warning", f"{detail}; {problem}", way_out)
+    return Check(_BACKGROUND, "ok", detail)
+
+
 def _describe_memory(database: Database, threshold: int) -> Check:
     store = ObservationProgress(database, Journal(database))
     observed, waiting = store.waiting()
     detail = f"{observed} turns observed, {waiting} waiting until a session has {threshold:,} tokens of them"
+    if stopped := store.given_up():
+        names = " and ".join(f"'{model}' ({stage})" for stage, model in stopped)
+        detail = (
+            f"{detail}; {names} answered {MOST_EMPTY_REPLIES} times without any text and is not asked again"
+        )
+        return Check(
+            _MEMORY, "warning", detail, "choose another model for the chronicler, and Sestet goes on"
+        )
     if problem := store.work_sum().problem:
         detail = f"{detail}; the last time failed: {problem}"
         return Check(_MEMORY, "warning", detail, "Sestet tries it again by itself")

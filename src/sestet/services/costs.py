@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from sestet.config import Settings
+from sestet.config.settings import BackgroundSettings
 from sestet.core.record import Record
 from sestet.core.words import day
+from sestet.services.background_budget import BackgroundBudget
 from sestet.storage.journal import Journal
 from sestet.storage.spending import (
     ALL_TIME,
@@ -97,6 +99,11 @@ class Costs:
         month = day(time.time())[:7]
         return self._spending.total(Period(f"{month}-01", f"{month}-31"))
 
+    def background_today(self, settings: BackgroundSettings) -> str:
+        """What work between turns has used today, and of how much."""
+        budget = BackgroundBudget(self._spending, settings)
+        return budget.describe(budget.used_today())
+
     def in_all(self) -> Spent:
         return self._spending.total()
 
@@ -129,7 +136,7 @@ class Costs:
 def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dict[str, object]:
     """The whole report as JSON."""
     since, until = report.period
-    limit = settings.limits.dollars_per_day
+    limit, background = settings.limits.dollars_per_day, settings.background
     return {
         "by": report.by,
         "since": since or None,
@@ -144,6 +151,10 @@ def describe_costs(report: CostsReport, today: Spent, settings: Settings) -> dic
             {"model": each.name, "tokens": each.spent.unpriced_tokens} for each in report.without_price
         ],
         "today": {**_described(today), "limit_dollars": limit or None},
+        "background_limits": {
+            "tokens_per_day": background.tokens_per_day or None,
+            "dollars_per_day": background.dollars_per_day or None,
+        },
     }
 
 

@@ -43,6 +43,11 @@ class Extraction:
         self._mode: Mode = mode
         self._model = model
 
+    @property
+    def asks_model(self) -> bool:
+        """Whether there is a text to read and a model to read it."""
+        return self._model is not None and self._mode != "off" and not self.store.is_empty()
+
     async def step(self) -> bool:
         """Read the next text; False if there is none."""
         if self._mode == "off" or self.store.is_empty():

@@ -2,10 +2,22 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import NamedTuple
 
 _log = logging.getLogger(__name__)
+
+#: A rest that is shorter costs more than it gives.
+_SHORTEST_REST = 0.002
+
+
+class WorkLimits(NamedTuple):
+    """Whether the work may ask a model again today, and the part of one core that it may use."""
+
+    has_room: Callable[[], bool] = lambda: True
+    cpu_share: float = 1.0
 
 
 class Worker:
@@ -24,17 +36,19 @@ class Worker:
         grace: float = 5.0,
         pause: float = 1.0,
         longest_pause: float = 300.0,
+        cpu_share: float = 1.0,
     ) -> None:
         """``step`` does one piece of work and returns False if there was none.
 
         ``grace``: seconds that ``close`` waits for the current step. ``pause``: seconds after a failed step,
-        doubled with each failure in a row.
+        doubled with each failure in a row. ``cpu_share``: the part of one core that the steps may use.
         """
         self._name = name
         self._step = step
         self._grace = grace
         self._pause = pause
         self._longest_pause = longest_pause
+        self._rest_for_work = 1 / cpu_share - 1
         self._woken = asyncio.Event()
         self._closing = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -60,6 +74,7 @@ class Worker:
         while not self._closing.is_set():
             # Cleared before the step: work that is added during the step needs another one.
             self._woken.clear()
+            began = time.process_time()
             try:
                 more = await self._step()
             except Exception as error:  # an error of the work must never reach a conversation
@@ -70,12 +85,18 @@ class Worker:
                 continue
             failures = 0
             if more:
-                # Let a streaming reply go first.
-                await asyncio.sleep(0)
+                # Let a streaming reply go first. A turn that works meanwhile lengthens the rest.
+                await self._wait((time.process_time() - began) * self._rest_for_work)
             elif not self._closing.is_set():
                 await self._woken.wait()
 
     async def _rest(self, failures: int) -> None:
-        seconds = min(self._pause * 2.0 ** min(failures, 30), self._longest_pause)
+        await self._wait(min(self._pause * 2.0 ** min(failures, 30), self._longest_pause))
+
+    async def _wait(self, seconds: float) -> None:
+        """Let other tasks run for so long, or until this worker closes."""
+        if seconds < _SHORTEST_REST:
+            await asyncio.sleep(0)
+            return
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closing.wait(), seconds)

@@ -17,6 +17,8 @@ Stage: TypeAlias = Literal["observe", "reflect"]
 
 _KINDS = (TurnStarted.kind, TurnSteered.kind, TurnFinished.kind)
 _OPEN = ("running", "paused")
+#: A model that has answered so often without any text is not asked again.
+MOST_EMPTY_REPLIES = 3
 _CHUNK = 50
 
 
@@ -92,11 +94,14 @@ class ObservationProgress:
             """SELECT value FROM json_each(?)
                LEFT JOIN observed ON observed.session_id = value
                WHERE value IN (SELECT session_id FROM passed_over) OR
+                   (SELECT max(number) FROM turns WHERE session_id = value)
+                       > coalesce(observed.number, 0) + ? OR
                    (SELECT coalesce(sum(length(
                         iif(json_valid(data), json_extract(data, '$.text', '$.nothing'), data))), 0) FROM log
                     WHERE log.session_id = value AND log.number > coalesce(observed.number, 0)
                     AND kind IN ('turn_started', 'turn_finished')) >= ?""",
-            (json.dumps(session_ids), characters),
+            # The texts of many turns are not counted here: that would take too long.
+            (json.dumps(session_ids), _CHUNK, characters),
         )
         return [session_id for (session_id,) in rows]
 
@@ -112,6 +117,8 @@ class ObservationProgress:
         turns = [self._late_turn(turn_id) for turn_id in late]
         size = sum(map(_size, turns))
         for start in range(mark, max(numbers.values(), default=mark), _CHUNK):
+            if size >= characters:
+                break
             events = self._journal.session_events(session_id, _KINDS, _CHUNK, start + _CHUNK + 1)
             for turn in _turns(events, numbers):
                 if size >= characters:
@@ -123,6 +130,9 @@ class ObservationProgress:
             return None
         passed_over = tuple(turn_id for turn_id, number in still_open.items() if number < upto)
         return Unobserved(session_id, mark, upto, tuple(turns), passed_over, tuple(late), forgetting)
+
+    def last_forgetting(self) -> int:
+        return self._forgettings.last()
 
     def is_outdated(self, batch: Unobserved) -> bool:
         """Inside a transaction: whether something was forgotten since the turns were read."""
@@ -157,10 +167,22 @@ class ObservationProgress:
         ).only()
         return observed, waiting
 
-    def log(self, stage: Stage, made_by: str, made: int, usage: Usage, problem: str = "") -> None:
-        """Log one run: the rows it made and its usage, or its problem."""
+    def log(
+        self,
+        stage: Stage,
+        made_by: str,
+        made: int,
+        usage: Usage,
+        problem: str = "",
+        *,
+        is_empty: bool = False,
+    ) -> None:
+        """Log one run: the rows it made and its usage, or its problem.
+
+        ``is_empty``: the problem is that the model answered without any text.
+        """
         self._database.execute(
-            "INSERT INTO memory_work VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO memory_work VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 stage,
                 made_by,
@@ -170,8 +192,28 @@ class ObservationProgress:
                 usage.nano_dollars,
                 time.time(),
                 problem,
+                is_empty,
             ),
         )
+
+    def empty_replies(self, stage: Stage, made_by: str) -> int:
+        """How often this model has answered without any text since it last did the work."""
+        (number,) = self._database.execute(
+            """SELECT count(*) FROM memory_work WHERE empty AND stage = ? AND made_by = ?
+               AND id > coalesce((SELECT max(id) FROM memory_work
+                                  WHERE stage = ? AND made_by = ? AND problem = ''), 0)""",
+            (stage, made_by, stage, made_by),
+        ).only()
+        return number
+
+    def given_up(self) -> list[tuple[Stage, str]]:
+        """The work that the last model of each stage is no longer asked for, and that model."""
+        rows = self._database.execute("SELECT stage, made_by, max(id) FROM memory_work GROUP BY stage")
+        return [
+            (stage, made_by)
+            for stage, made_by, _ in rows
+            if self.empty_replies(stage, made_by) >= MOST_EMPTY_REPLIES
+        ]
 
     def failures(self, stage: Stage) -> tuple[int, float]:
         """The number of failed runs in a row, and the time of the last one."""

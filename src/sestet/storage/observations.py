@@ -124,15 +124,16 @@ class ObservationStore:
         """The latest first, of one session or of all."""
         return self._reflections("WHERE ? IN ('', session_id) ORDER BY id DESC LIMIT ?", (session_id, limit))
 
-    def uncovered(self, *, untrusted: bool) -> list[ObservationRow]:
-        """Observations that no reflection sums up yet, the oldest first.
+    def uncovered(self, *, untrusted: bool, after: int = 0) -> list[ObservationRow]:
+        """Observations after this one that no reflection sums up yet, the oldest first.
 
         An untrusted reflection does not count for a trusted observation.
         """
         return self._observations(
-            """WHERE id NOT IN (SELECT observation_id FROM covered JOIN reflections ON id = reflection_id
-                                WHERE untrusted <= ?) AND untrusted = ? ORDER BY id""",
-            (untrusted, untrusted),
+            """WHERE id > ? AND untrusted = ? AND NOT EXISTS
+                   (SELECT 1 FROM covered JOIN reflections ON reflections.id = reflection_id
+                    WHERE observation_id = observations.id AND reflections.untrusted <= ?) ORDER BY id""",
+            (after, untrusted, untrusted),
         )
 
     def ungathered(self, *, untrusted: bool) -> list[ReflectionRow]:

@@ -368,7 +368,7 @@ CREATE TABLE memory_work (
         nano_dollars INTEGER NOT NULL,
         at REAL NOT NULL,
         problem TEXT NOT NULL
-    ) STRICT;
+    , empty INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE VIEW remembered AS SELECT id, text, collection FROM passages
         WHERE collection IN ('memories', 'observations', 'reflections');
 CREATE VIRTUAL TABLE remembered_index USING fts5 (text, collection, content='remembered',

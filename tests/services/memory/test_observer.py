@@ -6,18 +6,20 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from sestet.core.errors import ModelError, StorageError
+from sestet.core.event import Event
 from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.model import Usage
 from sestet.models.scripted import ScriptedModel
 from sestet.services.memory.observer import Observer, Thresholds
 from sestet.services.memory.writers import MemoryWriter, ModelWriter, RuleWriter
+from sestet.services.worker import WorkLimits
 from sestet.storage.database import Database, Rows, Value
 from sestet.storage.journal import Journal
 from sestet.storage.locks import SessionLocks
@@ -513,3 +515,59 @@ def test_a_database_from_before_has_its_conversations_marked_as_observed(tmp_pat
     )
     assert found.only() == (3,)
     database.close()
+
+
+async def test_a_model_that_writes_nothing_is_not_asked_after_three_times(
+    database: Database, locks: SessionLocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(database, "I like tea very much. " * 3, session_id="s")
+    now = time.time()
+    silent = ScriptedModel([""] * 9, name="silent")
+    for day in range(9):
+        # Long after each pause.
+        monkeypatch.setattr(time, "time", lambda day=day: now + 86_400 * day)
+        await work(observer(database, locks, ModelWriter(silent)))
+    assert len(silent.requests) == 3
+    progress = ObservationProgress(database, Journal(database))
+    assert progress.given_up() == [("observe", "silent")]
+
+    other = ScriptedModel(["[1] The person said something."], name="other")
+    await work(observer(database, locks, ModelWriter(other)))
+    assert len(remembered(database).observations) == 1
+    assert progress.given_up() == []
+
+
+async def test_observing_waits_while_its_budget_is_spent(database: Database, locks: SessionLocks) -> None:
+    say(database, "I like tea very much. " * 3, session_id="s")
+    room = False
+    model = ScriptedModel(["[1] The person said something."])
+    watcher = Observer(
+        database, locks, ModelWriter(model), SMALL, work_limits=WorkLimits(has_room=lambda: room)
+    )
+    await work(watcher)
+    assert model.requests == []
+    room = True
+    watcher.after_turn("s")
+    await work(watcher)
+    await watcher.close()
+    assert len(remembered(database).observations) == 1
+
+
+async def test_a_long_session_is_read_no_further_than_the_next_batch(
+    database: Database, locks: SessionLocks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(120):
+        say(database, f"I like tea number {number}.", session_id="s")
+    asked: list[int] = []
+    read = Journal.session_events
+
+    def noted(
+        self: Journal, session_id: str, kinds: Sequence[str], last_turns: int, before: int
+    ) -> Iterator[Event]:
+        asked.append(before)
+        return read(self, session_id, kinds, last_turns, before)
+
+    monkeypatch.setattr(Journal, "session_events", noted)
+    batch = ObservationProgress(database, Journal(database)).unobserved("s", 40)
+    assert batch is not None
+    assert (batch.upto, asked) == (2, [51])

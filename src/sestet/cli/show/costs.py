@@ -44,6 +44,9 @@ def print_costs(report: CostsReport, costs: Costs, settings: Settings, limit: in
     for line in _table(console, report, limit):
         print_line(console, line)
     notes = list(_notes(report, settings))
+    if report.background.calls:
+        used = costs.background_today(settings.background)
+        notes.insert(1, Text(f"background work today: {used}", style="dim"))
     if notes:
         console.print()
     for note in notes:

@@ -7,14 +7,15 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import NamedTuple, TypeAlias
 
-from sestet.config.settings import EmbeddingSettings
+from sestet.config.settings import BackgroundSettings, EmbeddingSettings
 from sestet.core.errors import SestetError
 from sestet.core.model import Usage
+from sestet.services.background_budget import BackgroundBudget
 from sestet.services.embedding.embedder import Embedder, choose_embedders
 from sestet.services.embedding.noise import RELATED, Noise, Related, measure_noise
 from sestet.services.embedding.queue import EmbeddingQueue, in_thread
 from sestet.services.embedding.vector_search import VectorSearch, Wanted
-from sestet.services.worker import Worker
+from sestet.services.worker import Worker, WorkLimits
 from sestet.storage.database import Database
 from sestet.storage.locks import SessionLocks
 from sestet.storage.spending import SpendingStore
@@ -59,8 +60,9 @@ class EmbeddingIndex:
         locks: SessionLocks | None = None,
         note: Callable[[int], None] = lambda tokens: None,
         first: Embedder | None = None,
+        limits: WorkLimits = WorkLimits(),  # noqa: B008 - immutable
     ) -> None:
-        """``note`` records the tokens that a server has counted."""
+        """``note`` records the tokens that a server has counted; ``limits`` hold for the background work."""
         self._store = store
         best = EmbeddingQueue(store, embedder, locks, note)
         self._best = _Space(best, VectorSearch(store, embedder.space))
@@ -68,9 +70,14 @@ class EmbeddingIndex:
         if first is not None:
             queue = EmbeddingQueue(store, first, locks, note, better=(embedder.space,))
             self._first = _Space(queue, VectorSearch(store, first.space))
-        self._worker = Worker("embedding", self._first.queue.step, grace=1.0)
+        self._has_room = limits.has_room
+        self._worker = Worker("embedding", self._step_within_limits, grace=1.0, cpu_share=limits.cpu_share)
         # No grace: its work is long, and the next process does it again.
-        self._upgrade = Worker("better vectors", self._upgrade_when_quiet, grace=0.0) if first else None
+        self._upgrade = (
+            Worker("better vectors", self._upgrade_when_quiet, grace=0.0, cpu_share=limits.cpu_share)
+            if first
+            else None
+        )
         self._woken_at = 0.0
         self._loaded: set[str] = set()
         self._asked: tuple[str, dict[str, _Question]] = ("", {})
@@ -161,6 +168,13 @@ class EmbeddingIndex:
         """Embed one batch; False if there was no work, or another process embeds for longer than that."""
         return await self._first.queue.step(patience) or await self._best.queue.step(patience)
 
+    async def _step_within_limits(self) -> bool:
+        """One batch in the background, unless a server would have to count tokens beyond the budget."""
+        queue = self._first.queue
+        if queue.pending() > 0 and not self._has_room():
+            return False
+        return await queue.step()
+
     async def _embed_few(self) -> None:
         """Embed new passages now if they are few, and otherwise in the background."""
         for queue in dict.fromkeys((self._first.queue, self._best.queue)):
@@ -204,7 +218,10 @@ class EmbeddingIndex:
 
 
 def open_embedding(
-    settings: EmbeddingSettings, database: Database, locks: SessionLocks | None = None
+    settings: EmbeddingSettings,
+    database: Database,
+    locks: SessionLocks | None = None,
+    background: BackgroundSettings | None = None,
 ) -> EmbeddingIndex | None:
     """The index of the settings; None if retrieval uses words alone."""
     embedders = choose_embedders(settings)
@@ -215,4 +232,7 @@ def open_embedding(
     def note(tokens: int) -> None:
         spending.add_work("embed", settings.model, Usage(tokens), time.time())
 
-    return EmbeddingIndex(VectorStore(database), embedders.best, locks, note, embedders.first)
+    limits = WorkLimits(cpu_share=background.cpu_share) if background else WorkLimits()
+    if background and settings.provider == "openai":
+        limits = limits._replace(has_room=BackgroundBudget(spending, background).has_room)
+    return EmbeddingIndex(VectorStore(database), embedders.best, locks, note, embedders.first, limits)

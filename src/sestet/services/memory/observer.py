@@ -18,14 +18,20 @@ from sestet.core.label import CLEAN, Label, Origin
 from sestet.core.message import whole
 from sestet.core.model import CHARACTERS_PER_TOKEN, Usage
 from sestet.core.secret_text import find_secret
-from sestet.services.memory.writers import Draft, Drafts, MemoryWriter
+from sestet.services.memory.writers import Draft, Drafts, EmptyReplyError, MemoryWriter
 from sestet.services.sessions import is_callers
-from sestet.services.worker import Worker
+from sestet.services.worker import Worker, WorkLimits
 from sestet.storage.database import Database
 from sestet.storage.journal import Journal
 from sestet.storage.lock_wait import when_free
 from sestet.storage.locks import SessionLocks
-from sestet.storage.observation_progress import EndedTurn, ObservationProgress, Stage, Unobserved
+from sestet.storage.observation_progress import (
+    MOST_EMPTY_REPLIES,
+    EndedTurn,
+    ObservationProgress,
+    Stage,
+    Unobserved,
+)
 from sestet.storage.observations import ObservationRow, ObservationStore, ReflectionRow, ReflectionSources
 
 _log = logging.getLogger(__name__)
@@ -35,7 +41,7 @@ _LOCK = "\0observer"
 #: Seconds between the end of a turn and its observation.
 _MOMENT = 0.2
 #: Sessions checked in one go, few enough not to delay a streaming reply.
-_AT_ONCE = 50
+_AT_ONCE = 5
 #: Seconds that ``close`` may wait for a model.
 _GRACE = 5.0
 _FIRST_PAUSE = 60.0
@@ -60,6 +66,7 @@ class Observer:
         writer: MemoryWriter,
         thresholds: Thresholds,
         on_stored: Callable[[], None] = lambda: None,
+        work_limits: WorkLimits = WorkLimits(),  # noqa: B008 - immutable
     ) -> None:
         """``on_stored`` is called after observations or a reflection were stored."""
         self._database = database
@@ -73,10 +80,13 @@ class Observer:
         #: Sessions to check; None until the sessions left by an earlier process were read.
         self._sessions: dict[str, None] | None = None
         self._fresh: dict[str, None] = {}
+        #: Up to which observation all are summed up: for untrusted ones or not, and since which forgetting.
+        self._covered: dict[tuple[bool, int], int] = {}
         #: Whether there may be enough observations to reflect on.
         self._may_reflect = True
         self._closing = asyncio.Event()
-        self._worker = Worker("observer", self._step_later)
+        self._has_room = work_limits.has_room
+        self._worker = Worker("observer", self._step_later, cpu_share=work_limits.cpu_share)
 
     def after_turn(self, session_id: str) -> None:
         """Called with the session id after a turn's last event was delivered."""
@@ -134,6 +144,8 @@ class Observer:
     async def _observe(self, session_id: str) -> bool:
         if self._observed.unobserved(session_id, self._characters) is None:
             return False
+        if not self._has_room():
+            return False
         # One process at a time, so that no model is paid twice for the same work.
         async with self._locks.hold(_LOCK):
             batch = self._observed.unobserved(session_id, self._characters)
@@ -175,7 +187,7 @@ class Observer:
         self._observations.add_observation(draft.text, origin, self._writer.name, about)
 
     async def _reflect(self) -> bool:
-        if self._next_reflection() is None:
+        if self._next_reflection() is None or not self._has_room():
             return False
         async with self._locks.hold(_LOCK):
             rows = self._next_reflection()
@@ -206,10 +218,16 @@ class Observer:
 
     def _next_reflection(self) -> Sequence[ObservationRow] | Sequence[ReflectionRow] | None:
         """The rows for the next reflection. Trusted and untrusted rows are never summed up together."""
+        forgetting = self._observed.last_forgetting()
         for untrusted in (False, True):
             left = self._thresholds.reflect_tokens * CHARACTERS_PER_TOKEN
             taken: list[ObservationRow] = []
-            for row in self._observations.uncovered(untrusted=untrusted):
+            # All older ones are summed up, and reading them again would take longer every year. Forgetting
+            # a reflection frees them.
+            after = self._covered.get((untrusted, forgetting), 0)
+            rows = self._observations.uncovered(untrusted=untrusted, after=after)
+            self._covered[untrusted, forgetting] = rows[0].id - 1 if rows else after
+            for row in rows:
                 taken.append(row)
                 left -= len(row.text)
                 if left <= 0:
@@ -225,9 +243,13 @@ class Observer:
     def _note_failure(self, stage: Stage, error: SestetError) -> None:
         problem = whole(str(error)) or type(error).__name__
         _log.warning("%s: %s; will try again", stage, problem)
-        self._observed.log(stage, self._writer.name, 0, Usage(), problem)
+        is_empty = isinstance(error, EmptyReplyError)
+        self._observed.log(stage, self._writer.name, 0, Usage(), problem, is_empty=is_empty)
 
     def _is_resting(self, stage: Stage) -> bool:
+        if self._observed.empty_replies(stage, self._writer.name) >= MOST_EMPTY_REPLIES:
+            # This model cannot do the work. Another one has another name, and is asked.
+            return True
         failures, at = self._observed.failures(stage)
         pause = min(_FIRST_PAUSE * 2 ** min(failures - 1, 30), _LONGEST_PAUSE)
         # A clock that was set back does not prolong the pause.

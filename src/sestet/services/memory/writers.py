@@ -125,6 +125,10 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LINE else text[: _LINE - 1].rstrip() + "…"
 
 
+class EmptyReplyError(ModelError):
+    """The model answered, and its answer has no text."""
+
+
 class ModelWriter:
     """A model writes; its output is parsed leniently and never executed."""
 
@@ -160,7 +164,7 @@ class ModelWriter:
         except Exception as error:  # the edge of one model call
             raise ModelError(f"'{self.name}': {type(error).__name__}: {error}") from error
         if reply is None or not reply.text.strip():
-            raise ModelError(f"'{self.name}' wrote nothing")
+            raise EmptyReplyError(f"'{self.name}' wrote nothing")
         return reply._replace(text=whole(reply.text))
 
 

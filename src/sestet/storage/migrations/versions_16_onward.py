@@ -216,4 +216,6 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         PRIMARY KEY (turn_id, target_id)
     ) STRICT, WITHOUT ROWID;
     """,
+    # 27: whether a model answered without any text, when it was asked to observe or to reflect.
+    "ALTER TABLE memory_work ADD COLUMN empty INTEGER NOT NULL DEFAULT 0;",
 )
