@@ -70,6 +70,8 @@ def fill(database: Database, events: int, said_every: int = _SAID_EVERY) -> None
                 for seq in range(1, _EVENTS_EACH + 1)
             ),
         )
+        # As after the model calls of these turns.
+        database.execute("INSERT OR REPLACE INTO spending_mark SELECT 1, max(id) FROM events")
         MemoryStore(database).add(FACT, Origin("s0", "t00000000", CLEAN))
 
 

@@ -12,7 +12,7 @@ from sestet.storage.apart import read_apart
 from sestet.storage.database import Database, Rows, damaged, from_json, label_from
 from sestet.storage.full_text import match_any, telling_words
 
-_INDEXED_AT_ONCE = 500
+_INDEXED_AT_ONCE = 100
 #: With no more turns than these, a search takes less time than a thread.
 _SEARCHED_AT_ONCE = 1000
 #: The last one is 0 if the person did not write the message; older journals do not say.
