@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import ExitStack, closing
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import ExitStack, asynccontextmanager, closing
 from itertools import count
 from pathlib import Path
 from statistics import median
@@ -58,9 +58,12 @@ async def measure_turn(folder: Path, rounds: int) -> Figures:
             direct: list[float] = []
             turns = at_once * shape.TURNS_A_SESSION
             for number in range(-1, 4 * rounds):
-                before = (await server.order("cpu"))["cpu_ms"]
-                await _load(server, at_once, turns)
-                after = (await server.order("cpu"))["cpu_ms"]
+                async with _opened(server, at_once) as connections:
+                    # One request each: a new connection costs the server once, and a turn does not.
+                    await _ask_all(server, connections, f"{name}-open-{number}", 1)
+                    before = (await server.order("cpu"))["cpu_ms"]
+                    await _ask_all(server, connections, f"{name}-through-{number}", shape.TURNS_A_SESSION)
+                    after = (await server.order("cpu"))["cpu_ms"]
                 spent = (await server.order(f"turns {name}-{number} {at_once}"))["cpu_ms"]
                 # The first round warms up.
                 if number >= 0:
@@ -119,16 +122,23 @@ async def measure_readers(folder: Path) -> Figures:
 
 async def _load(server: Server, connections: int, requests: int) -> tuple[float, float]:
     """Send requests over so many connections at once; return the seconds and the server's CPU in ms."""
-    block, each = next(_blocks), requests // connections
-    opened = [await connect(server.port) for _ in range(connections)]
-    with ExitStack() as closed:
-        for connection in opened:
-            closed.enter_context(closing(connection))
+    async with _opened(server, connections) as opened:
         spent, began = server.cpu_ms(), time.perf_counter()
-        await asyncio.gather(
-            *(_ask(server, each_one, f"load-{block}-{n}", each) for n, each_one in enumerate(opened))
-        )
+        await _ask_all(server, opened, f"load-{next(_blocks)}", requests // connections)
         return time.perf_counter() - began, server.cpu_ms() - spent
+
+
+@asynccontextmanager
+async def _opened(server: Server, count: int) -> AsyncGenerator[list[Connection]]:
+    with ExitStack() as closed:
+        yield [closed.enter_context(closing(await connect(server.port))) for _ in range(count)]
+
+
+async def _ask_all(server: Server, connections: list[Connection], name: str, each: int) -> None:
+    """Send so many requests over each connection, over all of them at once."""
+    await asyncio.gather(
+        *(_ask(server, connection, f"{name}-{n}", each) for n, connection in enumerate(connections))
+    )
 
 
 async def _ask(server: Server, connection: Connection, name: str, requests: int) -> None:
