@@ -1,6 +1,5 @@
 """The sentence encoder: all-MiniLM-L6-v2, its weights read as data and run in numpy."""
 
-import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -157,11 +156,14 @@ def open_encoder() -> SentenceEncoder:
 
 @cache
 def _load(file: Path, expected: str) -> SentenceEncoder:
+    # Every start of an assistant loads this module, and few load the encoder.
+    from hashlib import sha256
+
     # Numpy, loaded below, starts threads that would spin while waiting: half of the loading time.
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     try:
         content = file.read_bytes()
-        if hashlib.sha256(content).hexdigest() != expected:
+        if sha256(content).hexdigest() != expected:
             raise EncoderMissingError("the sentence encoder's file is not the one that this Sestet knows")
         return SentenceEncoder(content)
     except (ImportError, OSError) as error:
