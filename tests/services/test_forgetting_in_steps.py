@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from sestet.services.forgetting import Forgetting
 from sestet.services.session_deletion import SessionDeletion
 from sestet.services.sessions import cited
 from sestet.storage import database as database_module
-from sestet.storage import forgetting_scan
+from sestet.storage import event_redaction, forgetting_scan
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore, StoredChunk
 from sestet.storage.forgettings import Forgettings, close_wiped
@@ -234,3 +235,32 @@ async def test_the_event_loop_goes_on_while_a_turn_looks_for_what_to_forget(
 
     assert (await forgetting).item is not None
     assert MemoryStore(database).latest(9) == []
+
+
+def test_events_are_worked_out_before_anybody_has_to_wait(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = remember(database)
+    for number in range(20):
+        say(database, f"{number}: {FACT}, and more", session_id=f"s{number}")
+    worked_out: list[bool] = []
+    change = event_redaction._changed  # pyright: ignore[reportPrivateUsage] - the work itself
+
+    def noted(*arguments: Any) -> Any:  # Any: passed on as they are
+        worked_out.append(database.connection.in_transaction)
+        return change(*arguments)
+
+    monkeypatch.setattr(event_redaction, "_changed", noted)
+    Forgetting(database).forget("m1", everywhere=True)
+    assert held(database) == []
+    own = len(list(Journal(database).events_of(first)))
+    # Only the turn in which it was said is blanked as a whole, by what it holds at that moment.
+    assert worked_out.count(True) == own
+    assert worked_out.count(False) >= 20
+    (asked,) = database.execute(
+        "SELECT json_extract(data, '$.text') FROM events WHERE turn_id = ? AND kind = 'turn_started'",
+        (first,),
+    ).only()
+    assert asked == "[forgotten]"
+    (title,) = database.execute("SELECT title FROM sessions WHERE id = 's3'").only()
+    assert title == "3: [forgotten], and more"

@@ -121,6 +121,8 @@ class Forgetting:
         scan = ForgettingScan(words)
         kept = self._changes.judge_kept(words.are_in) if everywhere else {}
         scan.read(self._database, watch)
+        if everywhere:
+            self._redaction.prepare(words, scan)
         return FoundWords(text, everywhere, scan, kept)
 
     def _journal_is_short(self) -> bool:
@@ -199,7 +201,8 @@ class Forgetting:
         for turn_id in turns:
             self._redaction.blank_turn(turn_id)
             self._rows.blank_questions(turn_id)
-        return saved, {*turns, *self._redaction.blank_words(ForgottenWords(found.text), found.scan)}
+        words = ForgottenWords(found.text)
+        return saved, {*turns, *self._redaction.blank_words(words, found.scan, but=turns)}
 
     def _remove_saved(self, text: str, turns: Sequence[str]) -> list[str]:
         """Remove lessons, entries and graph facts that were saved in the same turns and say the same."""

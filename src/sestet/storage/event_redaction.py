@@ -1,7 +1,7 @@
 """Removes words from the events of the journal, and from the titles of sessions."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import groupby
 from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hints
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, cast, get_args, get_origin, get_type_hin
 from sestet.core.event import EVENTS, PIECES, TurnStarted
 from sestet.core.schema import JsonValue
 from sestet.storage.database import Database, from_json
-from sestet.storage.forgetting_scan import ForgettingScan
+from sestet.storage.forgetting_scan import ForgettingScan, PreparedEvent
 from sestet.storage.forgotten_words import FORGOTTEN, ForgottenWords, blank, change_texts
 from sestet.storage.journal import title_of
 
@@ -29,6 +29,10 @@ _KEPT = frozenset(
         "role",
     }
 )
+
+
+_TITLE = """UPDATE sessions SET title = ? WHERE id =
+    (SELECT session_id FROM turns WHERE id = ? AND number = 1)"""
 
 
 class _Recorded(NamedTuple):
@@ -52,13 +56,39 @@ class EventRedaction:
         for event in map(_Recorded._make, rows):
             self._rewrite(event, _changed(event, blank))
 
-    def blank_words(self, words: ForgottenWords, scan: ForgettingScan) -> set[str]:
-        """Inside a transaction: replace some words in what was found; the ids of the turns that held them."""
-        touched: set[str] = set()
-        for event in self._events(scan.with_words):
-            if (changed := _changed(event, words.blanked)) != _values(event.data):
-                self._rewrite(event, changed)
-                touched.add(event.turn_id)
+    def prepare(self, words: ForgottenWords, scan: ForgettingScan) -> None:
+        """Outside a transaction: work out how the found events read without the words."""
+        for place in scan.with_words:
+            for event in self._events((place,)):
+                scan.prepared[place] = self._prepare(event, words)
+
+    def _prepare(self, event: _Recorded, words: ForgottenWords) -> PreparedEvent | None:
+        """An event without the words; None if it keeps all its texts."""
+        changed = _changed(event, words.blanked)
+        if changed == _values(event.data):
+            return None
+        return PreparedEvent(event.turn_id, event.seq, json.dumps(changed), _title_in(event.kind, changed))
+
+    def blank_words(self, words: ForgottenWords, scan: ForgettingScan, but: Collection[str] = ()) -> set[str]:
+        """Inside a transaction: replace some words in what was found; the ids of the turns that held them.
+
+        ``but``: turns that are blank already. Most of the work is prepared, so that others wait less.
+        """
+        places = [place for place, turn_id in scan.with_words.items() if turn_id not in but]
+        # An event changes only by a forgetting, and then everything is looked for again.
+        ready = [scan.prepared[place] for place in places if place in scan.prepared]
+        late = (place for place in places if place not in scan.prepared)
+        changed = [
+            event for event in (*ready, *(self._prepare(each, words) for each in self._events(late))) if event
+        ]
+        self._database.execute_many(
+            "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?",
+            ((event.data, event.turn_id, event.seq) for event in changed),
+        )
+        self._database.execute_many(
+            _TITLE, ((event.title, event.turn_id) for event in changed if event.title is not None)
+        )
+        touched = {event.turn_id for event in changed}
         return touched | self._blank_streamed(words, scan.in_pieces)
 
     def blank_recalled(self, ids: frozenset[str], scan: ForgettingScan) -> set[str]:
@@ -124,14 +154,15 @@ class EventRedaction:
             "UPDATE events SET data = ? WHERE turn_id = ? AND seq = ?",
             (json.dumps(values), event.turn_id, event.seq),
         )
-        if event.kind == TurnStarted.kind:
-            # A title is the beginning of the first message, so it may hold a part of the words.
-            text = str(cast("dict[str, JsonValue]", values)["text"])
-            self._database.execute(
-                """UPDATE sessions SET title = ? WHERE id =
-                   (SELECT session_id FROM turns WHERE id = ? AND number = 1)""",
-                (title_of(text), event.turn_id),
-            )
+        if (title := _title_in(event.kind, values)) is not None:
+            self._database.execute(_TITLE, (title, event.turn_id))
+
+
+def _title_in(kind: str, values: JsonValue) -> str | None:
+    """A title is the beginning of the first message, so it may hold a part of the words."""
+    if kind != TurnStarted.kind:
+        return None
+    return title_of(str(cast("dict[str, JsonValue]", values)["text"]))
 
 
 def _values(data: str) -> dict[str, JsonValue]:

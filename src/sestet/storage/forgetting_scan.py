@@ -5,6 +5,7 @@ from itertools import groupby
 from typing import TypeAlias, cast
 
 from sestet.core.event import PIECES, MemoryRecalled, ToolFinished
+from sestet.core.record import Record
 from sestet.storage.database import Database, from_json
 from sestet.storage.forgettings import Forgettings
 from sestet.storage.forgotten_words import ForgottenWords, change_stored
@@ -15,6 +16,15 @@ _PIECES = tuple(event.kind for event in PIECES)
 
 #: Told how many rows were read, of how many, and what is read.
 Watch: TypeAlias = Callable[[int, int, str], None]
+
+
+class PreparedEvent(Record):
+    """An event as it reads without the words, and the title of a session that begins with it."""
+
+    turn_id: str
+    seq: int
+    data: str
+    title: str | None
 
 
 class ForgettingScan:
@@ -33,6 +43,8 @@ class ForgettingScan:
         self._last_forgetting = -1
         #: The rows of events with the words, each with its turn.
         self.with_words: dict[int, str] = {}
+        #: What these rows become; None: they stay. Rows that are written later are not prepared.
+        self.prepared: dict[int, PreparedEvent | None] = {}
         #: The rows of recorded memories, each with the ids that it shows.
         self.recalled: dict[int, frozenset[str]] = {}
         #: The rows of events that cite the source.
