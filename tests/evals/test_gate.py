@@ -41,7 +41,7 @@ def test_no_request_of_the_set_is_learned_from() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [f"newcomer{number}.jsonl" for number in ("", *(f"-{count}" for count in range(2, 10)))]
+    "name", [f"newcomer{number}.jsonl" for number in ("", *(f"-{count}" for count in range(2, 11)))]
 )
 async def test_the_built_in_model_answers_newcomers_and_embarrasses_nobody(name: str) -> None:
     newcomers = Newcomers(Settings())

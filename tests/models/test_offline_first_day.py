@@ -64,6 +64,23 @@ async def say(app: App, text: str) -> str:
         (["I like tea", "remnid me what i like"], "I like tea", "understand"),
         (["what is 3 hours and 45 minutes in minutes"], "3 hours and 45 minutes = 225 min", NOTHING),
         (["what is the total of 900, 320 and 75?", "split that by 5"], "259", "understand"),
+        (["my phone number is 0151 2345", "what's my phone number?"], "0151 2345", "cannot"),
+        (
+            [
+                "Bella needs her pills at 8 am",
+                "Rocky gets walked at 5 pm",
+                "when does Bella need her pills?",
+                "what about Rocky?",
+            ],
+            "5 pm",
+            NOTHING,
+        ),
+        (['add a row "books,40" to budget.csv', "read budget.csv"], "\nbooks,40", "a row"),
+        (["which of my files is the largest?"], "largest file is travel plans.txt", NOTHING),
+        (["what is the vault for?"], "Guards", "holds no secrets"),
+        (["which specialist reads files?"], "- operator: ", NOTHING),
+        (["what model are you using?"], "built into Sestet", "no good answer"),
+        (["is 2028 a leap year?"], "Yes: 2028 has 366 days", NOTHING),
         (["put a dentist appointment in my calendar for friday at 10"], "calendar", "understand"),
     ],
 )

@@ -54,8 +54,11 @@ def read_question(text: str) -> Question:
     by_form = _table().kinds[kind].by_form
     words = [word for word in _words(said) if word not in COMMON_WORDS | by_form]
     telling = [word for word in words if word not in _table().empty]
-    # "What do I like?" has only empty words, so these must tell.
-    return Question(tuple(dict.fromkeys(telling or (w for w in words if w in _table().groups))), kind)
+    # "What do I like?" has only empty words, "what is my phone number?" only the form: so these tell.
+    telling = telling or [word for word in words if word in _table().groups]
+    if kind == "phone":
+        telling = telling or [word for word in _words(said) if word in by_form][:1]
+    return Question(tuple(dict.fromkeys(telling)), kind)
 
 
 def answers_to(question: str, found: Iterable[Found]) -> list[Found]:

@@ -9,8 +9,11 @@ from sestet.core.tool import Tool
 from sestet.models.offline.answering import asks_who_i_am
 from sestet.models.offline.matching import deed_of
 from sestet.models.offline.parameters import cues_of
+from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.small_talk import small_talk
 from sestet.models.offline.words import stems_of
+
+_SAID = patterns_of("understanding")
 
 WHAT_I_AM = (
     "I am the small model built into Sestet: I recognise requests by their words and run the right "
@@ -87,6 +90,15 @@ class Abilities(NamedTuple):
                 lines.append(f"- {agent}: " + ", ".join(f"“{text}”" for text in shown))
         return _say_for_example(lines)
 
+    def about_specialists(self, text: str) -> str:
+        """What a specialist does, or all of them; empty for another message."""
+        described = {spec.name: f"{spec.name}: {spec.description}" for spec in self.specs}
+        if found := _SAID["about_specialist"].fullmatch(text.strip(" .?!")):
+            return described.get(found["name"].casefold(), "")
+        if not _SAID["about_specialists"].fullmatch(text.strip(" .?!")):
+            return ""
+        return "\n".join(("The specialists:", *(f"- {line}" for line in described.values())))
+
     def missing(self, agent: str, text: str) -> str:
         """A keyword of the agent's plaque that the request names and no tool here covers; empty: none."""
         known = {stem for tool in self.tools[agent] for stem in cues_of(tool)}
@@ -108,6 +120,8 @@ class Conversation(NamedTuple):
 
     def small_talk(self, text: str) -> str:
         """The answer to a message that needs no specialist; empty for any other message."""
+        if about := self.abilities.about_specialists(text):
+            return about
         answer = small_talk(text)
         return answer.format(what=WHAT_I_AM, help=self.abilities.overview(), hint=_HINT) if answer else ""
 

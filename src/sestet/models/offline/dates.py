@@ -1,6 +1,7 @@
 """Answers questions about the time and the calendar."""
 
 import re
+from calendar import isleap
 from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 
@@ -66,6 +67,12 @@ def answer_date(text: str, now: datetime) -> str:
         return _about_day(found["near"] or found["of"] or "today", now)
     if found := _SAID["year"].fullmatch(said):
         return _about_part(found["part"], now)
+    if found := _SAID["leap"].fullmatch(said):
+        year = {"this year": now.year, "next year": now.year + 1}.get(found["year"]) or int(found["year"])
+        return f"{'Yes' if isleap(year) else 'No'}: {year} has {365 + isleap(year)} days."
+    if (found := _SAID["born"].fullmatch(said)) and int(found["year"]) < now.year:
+        age = now.year - int(found["year"])
+        return f"{age - 1} or {age}: {age} after the birthday in {now.year}."
     if (found := _SAID["hours"].fullmatch(said)) and (hours := _hours_between(found["a"], found["b"])):
         return hours
     if (found := _SAID["until"].fullmatch(said)) and (

@@ -23,6 +23,7 @@ ONLY_A_PART = (
 #: Tools that change a file in its place.
 CHANGES = ("fs_edit", "fs_move", "fs_copy", "fs_delete")
 ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "next": 1, "last": -1}
+_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _READS = re.compile(
     r"(?:please\s+)?(?:read|open|show|display|print|view|cat|see|what\s+is\s+in|what\s+does)(?:\s+me|\s+us)?(?:\s+out)?(?:\s+the|\s+my)?(?:\s+file|\s+document|\s+contents?\s+of(?:\s+the)?)?\s+(?P<name>\S.*)",
     re.IGNORECASE,
@@ -275,6 +276,26 @@ def _size_of(work: Work, found: re.Match[str]) -> Next:
     return f"There is no file named “{path}” here."
 
 
+def _extreme_of(work: Work, found: re.Match[str]) -> Next:
+    """The file with the most or the fewest bytes, here and in the folders."""
+    if listing := unlisted(work):
+        return listing
+    files = [
+        one for step in work.made("fs_list") for one in step.result.found if _bytes_of(one.text) is not None
+    ]
+    if not files:
+        return "There are no files here."
+    is_least = found["which"].casefold() in ("smallest", "shortest")
+    chosen = (min if is_least else max)(files, key=lambda one: _bytes_of(one.text) or 0)
+    return f"The {found['which'].casefold()} file is {chosen.name}: {chosen.text}."
+
+
+def _bytes_of(size: str) -> float | None:
+    """The bytes of a size as a listing shows it: "74 B", "1.2 kB"."""
+    found = re.fullmatch(r"([\d.,]+) ?(B|kB|KB|MB|GB|TB)", size)
+    return float(found[1].replace(",", "")) * _UNITS[found[2].upper()] if found else None
+
+
 def _is_there(work: Work, found: re.Match[str]) -> Next:
     name = found["path"].strip("\"'`“”")
     is_exact = re.search(FILE, name) is not None
@@ -305,5 +326,6 @@ FLOWS: tuple[tuple[re.Pattern[str], frozenset[str], Flow], ...] = (
     (form(READ_ABOUT), frozenset({"fs_list", "fs_search", "fs_read"}), _read_about),
     (form(SEARCH_FOLDER), frozenset({"fs_search"}), _search_folder),
     (form("how big is the file {path}"), frozenset({"fs_list", "fs_search"}), _size_of),
+    (form("which file is the {which}"), frozenset({"fs_list"}), _extreme_of),
     (form("is there a file named {path}"), frozenset({"fs_list", "fs_search"}), _is_there),
 )

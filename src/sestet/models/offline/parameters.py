@@ -49,6 +49,14 @@ _FORMS = {"path": rf"(?:{QUOTED}|(?!https?://|{_HOST}(?![\w.]))\S+)", "url": ADD
 SLOT = re.compile(r"\{(\w+)\}")
 
 
+#: A text in quotes, and before it what kind of text it is.
+_CALLED = re.compile(
+    rf"(?:an?|the|this|another|one more)(?: new)? (?:row|line|entry|item|text|words?|sentence|note|task)s?"
+    rf"(?: saying| that says| with| reading| called)?:? (?P<text>{QUOTED})",
+    re.IGNORECASE,
+)
+
+
 class Parameter(NamedTuple):
     """One argument. ``form`` is a pattern of its values; empty: any text."""
 
@@ -69,7 +77,9 @@ class Parameter(NamedTuple):
 
     def value(self, text: str) -> JsonValue:
         """The words of the request as a value of the right type."""
-        text = unquoted(text)
+        # 'add a row "books,40" to a.csv' adds what stands in quotes.
+        given = _CALLED.fullmatch(text.strip())
+        text = unquoted(given["text"] if given else text)
         if self.type == "number":
             words = {**NUMBER_WORDS, **FRACTION_WORDS}
             number = str(words.get(text.casefold(), text)).replace(",", ".")

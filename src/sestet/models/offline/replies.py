@@ -228,7 +228,7 @@ def _outcome(task: Task, asked: Request, result: ToolMessage) -> str:
             if any(_is_of(one.name, place) for one in result.found for place in asked.places)
             else ""
         )
-    if not task.is_lookup or asked.is_final or answers_to(task.text, result.found):
+    if not task.is_lookup or asked.is_final or answers_to(asked.question or task.text, result.found):
         return result.text
     # Only the person's own facts are told as what may be meant.
     return result.text if asked.agent == "chronicler" and candidates_for(task.text, result.found) else ""

@@ -12,6 +12,8 @@ class Request(NamedTuple):
     is_final: bool = False
     #: Names of files and folders: the result is the answer only if it shows one of them, or what is in it.
     places: tuple[str, ...] = ()
+    #: What it asks, if that is not the text of its task.
+    question: str = ""
 
 
 class Task(NamedTuple):
@@ -57,8 +59,17 @@ def folder_first(name: str, otherwise: Request) -> Task:
 SHOW_DOCUMENT = "show the document {name}"
 
 
+def with_known(about: str, task: Task) -> Task:
+    """ "What about Rocky?" is answered by what is known of Rocky, if the question before does not fit."""
+    if not task.is_lookup or task.requests[0].agent != "chronicler":
+        return task
+    known = Request("chronicler", f"do you remember {about}", question=about)
+    return task._replace(requests=(*task.requests[:1], known, *task.requests[1:]))
+
+
 def document_of(name: str) -> Task:
     """A document may be a file here, or one that was ingested from elsewhere."""
+    name = name.strip("\"'`“”")
     reading = Request("operator", f'read "{name}"', places=(name,))
     return Task(
         name, (reading, Request("librarian", SHOW_DOCUMENT.format(name=name), is_final=True)), is_lookup=True

@@ -60,7 +60,7 @@ from sestet.models.offline.statements import (
     sentences_of,
     text_to_keep,
 )
-from sestet.models.offline.tasks import Request, Task, ask, document_of, folder_first, look_ups
+from sestet.models.offline.tasks import Request, Task, ask, document_of, folder_first, look_ups, with_known
 from sestet.models.offline.words import as_one_request, asks, clauses_of, is_question, trim_request
 from sestet.models.router import Router
 
@@ -202,9 +202,8 @@ class Understanding:
     def _correcting(self, text: str) -> Task | None:
         request = trim_request(text)
         changes = self._past and _SAID["change_it"].match(request) and self._was_about_memory()
-        if "chronicler" not in self._tools:
-            return None
-        if not changes and (is_question(text) or begins_with_request(request)):
+        is_other = not changes and (is_question(text) or begins_with_request(request))
+        if "chronicler" not in self._tools or is_other:
             return None
         # "She moved to Lisbon" is about the one who was named before.
         text = request if changes else with_named_subject(text, self._past)
@@ -214,8 +213,8 @@ class Understanding:
         asked = (with_known_verbs(exchange.asked) for exchange in self._past)
         about = subject_told([text for text in asked if not self.direct_answer(text)])
         if about and not correction.old and (correction.has_pronoun or not correction.is_sentence):
-            about = trim_request(about).replace(":", " ")
-            return ask("chronicler", text, CORRECT_ABOUT.format(about=about, text=text.strip()))
+            of = trim_request(about).replace(":", " ")
+            return ask("chronicler", text, CORRECT_ABOUT.format(about=of, text=text.strip()))
         return ask("chronicler", text, CORRECT.format(text=text.strip()))
 
     def _answering(self, text: str) -> Task | None:
@@ -274,7 +273,7 @@ class Understanding:
     def _rephrased(self, text: str) -> Task | None:
         found = rephrase(trim_request(text), self._tools)
         if found and found.document and "librarian" in self._tools:
-            return document_of(found.document.strip("\"'`“”"))
+            return document_of(found.document)
         if found and found.folder and "operator" in self._tools:
             return folder_first(found.folder, Request(found.agent, found.request, is_final=True))
         if found and found.is_lookup:
@@ -382,7 +381,8 @@ class Understanding:
                     Task(text, answer=reference.answer) if reference.answer else earlier.resolve(reference)
                 )
                 if found is not None:
-                    return self._resolved(text, found) if isinstance(found, str) else found
+                    task = self._resolved(text, found) if isinstance(found, str) else found
+                    return with_known(reference.what, task) if reference.kind == "and" else task
                 if reference.kind != "pick":
                     return None
         return None
