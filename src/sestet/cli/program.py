@@ -30,6 +30,7 @@ COMMANDS = {
     "chat": Entry("chat", "Talk with the assistant."),
     "ask": Entry("ask", "Ask one thing."),
     "serve": Entry("serve", "Serve the assistant to pages and programs, over HTTP."),
+    "acp": Entry("acp", "Be an agent for an editor that speaks ACP, such as Zed."),
     "setup": Entry(
         "setup", "Choose a model: one that runs here, one you have a key for, or the built-in one."
     ),

@@ -1,0 +1,1 @@
+"""Conversations in an editor, over the Agent Client Protocol (ACP)."""
