@@ -57,6 +57,8 @@ with tempfile.TemporaryDirectory() as home:
         "sestet.services.payments.payments",
         # Threads are started for work that waits, and nothing waits before the first message.
         "concurrent.futures.thread",
+        # It loads OpenSSL.
+        "hashlib",
         "numpy",
     }
 
