@@ -575,4 +575,22 @@ CREATE TABLE push_targets (
         data BLOB NOT NULL,
         PRIMARY KEY (turn_id, target_id)
     ) STRICT, WITHOUT ROWID;
+CREATE TABLE passage_counts (
+        space TEXT PRIMARY KEY,
+        number INTEGER NOT NULL,
+        changes INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER passages_counted AFTER INSERT ON passages BEGIN
+        INSERT INTO passage_counts VALUES ('', 1, 0) ON CONFLICT DO UPDATE SET number = number + 1;
+    END;
+CREATE TRIGGER passages_uncounted AFTER DELETE ON passages BEGIN
+        UPDATE passage_counts SET number = number - 1 WHERE space = '';
+    END;
+CREATE TRIGGER vectors_counted AFTER INSERT ON vectors BEGIN
+        INSERT INTO passage_counts VALUES (new.space, 1, 1)
+        ON CONFLICT DO UPDATE SET number = number + 1, changes = changes + 1;
+    END;
+CREATE TRIGGER vectors_uncounted AFTER DELETE ON vectors BEGIN
+        UPDATE passage_counts SET number = number - 1, changes = changes + 1 WHERE space = old.space;
+    END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

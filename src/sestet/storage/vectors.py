@@ -62,9 +62,9 @@ class VectorStore:
     def _count(self) -> "_Counted":
         state = self.state()
         if self._counted.state != state:
-            (passages,) = self._database.execute("SELECT count(*) FROM passages").only()
-            rows = self._database.execute("SELECT space, count(*) FROM vectors GROUP BY space")
-            self._counted = _Counted(state, passages, dict(rows))
+            # Triggers keep these numbers.
+            counts: dict[str, int] = dict(self._database.execute("SELECT space, number FROM passage_counts"))
+            self._counted = _Counted(state, counts.pop("", 0), counts)
         return self._counted
 
     def of_passages(self, space: str, passage_ids: Collection[int]) -> list[tuple[int, bytes]]:
@@ -98,12 +98,22 @@ class VectorStore:
         """
         if not vectors:
             return
+        length = len(vectors[0][1])
         with self._database.transaction():
-            self._database.execute(
-                "DELETE FROM vectors WHERE space = ? AND length(vector) <> ?", (space, len(vectors[0][1]))
+            # All vectors of a space have one dimension, so one of them tells.
+            known = self._database.execute(
+                "SELECT length(vector) FROM vectors WHERE space = ? LIMIT 1", (space,)
+            )
+            if known and known.only()[0] != length:
+                self._database.execute(
+                    "DELETE FROM vectors WHERE space = ? AND length(vector) <> ?", (space, length)
+                )
+            # Deleted first: a row that is only replaced fires no trigger, and would be counted twice.
+            self._database.execute_many(
+                "DELETE FROM vectors WHERE passage_id = ?", [(passage_id,) for passage_id, _ in vectors]
             )
             self._database.execute_many(
-                "INSERT OR REPLACE INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
+                "INSERT INTO vectors SELECT id, ?, ? FROM passages WHERE id = ?",
                 [(space, vector, passage_id) for passage_id, vector in vectors],
             )
 
@@ -133,6 +143,11 @@ class VectorStore:
     def outdated_at(self) -> int:
         """A number that grows when copies of vectors have to be read again."""
         return Forgettings(self._database).last()
+
+    def changes(self, space: str) -> int:
+        """A number that differs after any change of the vectors of this space, by whatever process."""
+        rows = self._database.execute("SELECT changes FROM passage_counts WHERE space = ?", (space,))
+        return rows.only()[0] if rows else 0
 
     def state(self) -> tuple[int, int]:
         """A value that differs after any write, by this process or another."""

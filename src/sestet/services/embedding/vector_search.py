@@ -63,12 +63,13 @@ class VectorSearch:
 
     def _blocks(self, dimension: int) -> Iterator[_Block]:
         """The copy as one block, or the pages of a space that is too large for a copy."""
-        state = self._store.state()
+        state = (self._store.changes(self._space), self._store.outdated_at())
         if self._state != state or self._block is None:
             with self._store.snapshot():
-                if self._outdated_at != (outdated_at := self._store.outdated_at()):
+                state = (self._store.changes(self._space), self._store.outdated_at())
+                if self._outdated_at != state[1]:
                     # After a restore, a known number may be that of another passage.
-                    self._block, self._outdated_at = None, outdated_at
+                    self._block, self._outdated_at = None, state[1]
                 ids = self._store.ids(self._space)
                 count = ids.count(",") + 1 if ids else 0
                 if count * dimension * 4 > self._most_bytes:

@@ -218,4 +218,28 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
     """,
     # 27: whether a model answered without any text, when it was asked to observe or to reflect.
     "ALTER TABLE memory_work ADD COLUMN empty INTEGER NOT NULL DEFAULT 0;",
+    # 28: the numbers of passages (under an empty name) and of vectors by space, and of changes of these
+    # vectors. Counting all rows after each write would take longer every year.
+    """
+    CREATE TABLE passage_counts (
+        space TEXT PRIMARY KEY,
+        number INTEGER NOT NULL,
+        changes INTEGER NOT NULL DEFAULT 0
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO passage_counts (space, number) SELECT '', count(*) FROM passages
+        UNION ALL SELECT space, count(*) FROM vectors GROUP BY space;
+    CREATE TRIGGER passages_counted AFTER INSERT ON passages BEGIN
+        INSERT INTO passage_counts VALUES ('', 1, 0) ON CONFLICT DO UPDATE SET number = number + 1;
+    END;
+    CREATE TRIGGER passages_uncounted AFTER DELETE ON passages BEGIN
+        UPDATE passage_counts SET number = number - 1 WHERE space = '';
+    END;
+    CREATE TRIGGER vectors_counted AFTER INSERT ON vectors BEGIN
+        INSERT INTO passage_counts VALUES (new.space, 1, 1)
+        ON CONFLICT DO UPDATE SET number = number + 1, changes = changes + 1;
+    END;
+    CREATE TRIGGER vectors_uncounted AFTER DELETE ON vectors BEGIN
+        UPDATE passage_counts SET number = number - 1, changes = changes + 1 WHERE space = old.space;
+    END;
+    """,
 )
