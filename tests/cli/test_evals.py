@@ -284,3 +284,22 @@ def test_the_matrix_is_a_picture_with_each_number_in_its_cell() -> None:
     page = render_page(run_of(result("a", "vault", "planner"), result("b", "vault", "vault")))
     assert "vault given to planner: 1 of 2" in page
     assert 'aria-label="Confusion matrix: 1 of 2 requests on the diagonal"' in page
+
+
+def test_retrieval_is_tried_on_ones_own_set(home: Home, call: Call) -> None:
+    lines = (
+        '{"id": "tea", "title": "Tea", "text": "Green tea steeps for two minutes."}',
+        '{"question": "steeping time", "passages": ["tea"], "kind": "words"}',
+        '{"question": "lava", "passages": []}',
+        '{"question": "rent of the flat", "passages": ["tea"], "kind": "\\u001b[31mred"}',
+    )
+    (home.work / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = json.loads(call("eval", "retrieval", "--set", "passages.jsonl", "--json").out)
+    assert found["recall"]["hybrid"]["words"] == {"n": 1, "at_1": 1.0, "at_5": 1.0}
+    assert found["unanswered"] == {"n": 1, "shown": dict.fromkeys(found["recall"], 0.0)}
+    shown = call("eval", "retrieval", "--set", "passages.jsonl")
+    assert (shown.code, "\x1b[31m" in shown.out) == (0, False)
+    assert "1 passages, 3 questions" in shown.out
+    assert "rent of the flat" in shown.out
+    assert "no such" in call("eval", "retrieval", "--set", "absent.jsonl").err.lower()
+    assert not home.data.exists()

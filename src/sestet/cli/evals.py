@@ -11,6 +11,7 @@ from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.show.console import open_bar, open_console, print_json
 from sestet.cli.show.evals import print_comparison, print_run
 from sestet.cli.show.evals_page import render_page
+from sestet.cli.show.retrieval import print_retrieval
 from sestet.config import Settings
 from sestet.core.agent import Agent
 from sestet.core.clean import clean
@@ -19,6 +20,7 @@ from sestet.evals.compare import compare as compare_runs
 from sestet.evals.compare import describe_comparison
 from sestet.evals.figures import figures
 from sestet.evals.newcomers import Newcomers
+from sestet.evals.retrieval import describe_figures, read_retrieval_set, try_retrieval
 from sestet.evals.runs import Run, RunLog, load_run, open_run_log
 from sestet.evals.sets import Case
 from sestet.evals.subjects import settings_for, trial_tree
@@ -33,9 +35,7 @@ from sestet.evals.trial import (
 )
 from sestet.models.choice import Models
 
-program = new_program(
-    "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
-)
+program = new_program("Try routing, tools, retrieval and whole conversations on test sets; compare two runs.")
 
 _LIGHT = typer.Option("--light", help="The embedded router without its sentence encoder.")
 _SET = typer.Option("--set", metavar="FILE", help="JSON lines, one case each; else the set that ships.")
@@ -117,6 +117,27 @@ def newcomer(
 ) -> None:
     """Play the conversations of newcomers with real tools, in folders of their own, and grade the replies."""
     raise typer.Exit(_eval_newcomer(context, _Options(model, set_file, out, html, as_json)))
+
+
+@program.command("retrieval")
+def retrieval(
+    context: typer.Context,
+    set_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--set", metavar="FILE", help="JSON lines: passages, then questions; else the set that ships."
+        ),
+    ] = None,
+    as_json: Annotated[bool, AS_JSON] = False,
+) -> None:
+    """Test how well stored passages are found: by words, by their meaning, and by both."""
+    settings = load(context).settings
+    with open_bar("retrieval", hidden=as_json) as watch:
+        found = run(try_retrieval(read_retrieval_set(set_file), settings.embedding, watch))
+    if as_json:
+        print_json(describe_figures(found))
+    else:
+        print_retrieval(open_console(), found)
 
 
 @program.command("show")

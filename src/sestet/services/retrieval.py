@@ -24,9 +24,10 @@ _LEAST_DEPTH = 10
 _WORDS_WEIGHT = 6.0
 _RANK_WEIGHT = 2.0
 # A part of the words counts far less than all: one word of three is mostly in a text about another thing.
+# A rare word is a larger part than a frequent one.
 _WORDS_POWER = 4
 # A passage with so large a part of the words belongs to the question, whatever it means.
-_ENOUGH_WORDS = 0.5
+_ENOUGH_WORDS = 0.4
 _GRAPH_WEIGHT = 1.0
 # As near in meaning as good answers are, with all of the words.
 _BEST_SCORE = 12.0
@@ -88,8 +89,9 @@ class Retrieval:
         words = telling_words(query)
         held = self._passages.holding(words, by_words.keys() | by_meaning.keys())
         scores: dict[int, float] = {}
+        rarities = self._passages.rarities(words)
         for passage_id in by_words.keys() | by_meaning.keys():
-            share = len(held.get(passage_id, ())) / max(len(words), 1)
+            share = sum(rarities[word] for word in held.get(passage_id, ())) / (sum(rarities.values()) or 1)
             near = by_meaning.get(passage_id)
             # A passage without a vector may be related too, so its words decide.
             score = RELATED if near is None else near.deviations

@@ -1,6 +1,7 @@
 """Passages: every retrievable text of every collection, found by words or by id."""
 
 import json
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -25,6 +26,10 @@ _BEST_IN_SCOPE = f"""SELECT passages.id, -bm25(passages_index, 2.0, 1.0) AS scor
     FROM passages_index JOIN passages ON passages.id = passages_index.rowid
     WHERE passages_index MATCH :expression AND {_IN_SCOPE} ORDER BY score DESC LIMIT :most"""  # noqa: S608 - names from above
 _LOOK_AHEAD = 4
+#: A word in so many passages tells something only beside others.
+_RARE = 1_000
+#: Beyond so many passages it does not matter how many they are.
+_FREQUENT = 100
 #: Texts that are read for each wanted match, if a query has many hits.
 _READ_FOR_EACH = 6
 
@@ -132,6 +137,17 @@ class PassageStore:
             (json.dumps(list(ids)),),
         )
         return {row[0]: _row(row) for row in rows}
+
+    def rarities(self, words: Iterable[str]) -> dict[str, float]:
+        """How much each word tells. One that is in no passage may still be in another form of the answer."""
+        found: dict[str, float] = {}
+        for word in words:
+            (hits,) = self._database.execute(
+                "SELECT count(*) FROM (SELECT 1 FROM passages_index WHERE passages_index MATCH ? LIMIT ?)",
+                (match_phrase(word), _FREQUENT),
+            ).only()
+            found[word] = math.log(1 + _RARE / hits) ** 2 if hits else (math.log(1 + _RARE) / 2) ** 2
+        return found
 
     def holding(self, words: Iterable[str], ids: Collection[int]) -> dict[int, list[str]]:
         """For each of these passages, which of the words it contains in any form."""

@@ -57,12 +57,12 @@ def print_run(console: Console, run: Run) -> None:
         console.print(f"{len(run.results)} of {run.info.cases} cases so far", style="yellow")
     if not run.results:
         return
-    _print_table(console, score_table(run))
+    print_table(console, score_table(run))
     if run.info.eval == "tools":
-        _print_table(console, tool_table(run.results))
+        print_table(console, tool_table(run.results))
     elif run.info.eval == "routing":
         _print_matrix(console, run.results)
-    _print_table(console, cost_table(run))
+    print_table(console, cost_table(run))
     if run.info.eval == "routing":
         _print_confusions(console, confusions_of(run.results))
     else:
@@ -80,7 +80,7 @@ def print_comparison(console: Console, before: RunInfo, after: RunInfo, found: C
         rows = [row[: len(head)] for row in rows]
     else:
         head.append("sure and wrong")
-    _print_table(console, Table(head, rows))
+    print_table(console, Table(head, rows))
     points = f"{found.difference * 100:+.1f} points"
     console.print(f"\n{points}: {len(found.mended)} mended, {len(found.broken)} broken")
     console.print(f"Chance alone is as lopsided in {percent(found.chance)} of cases.")
@@ -161,7 +161,7 @@ def _print_head(console: Console, title: str) -> None:
     console.print(Text(title, style="bold"))
 
 
-def _print_table(console: Console, table: Table) -> None:
+def print_table(console: Console, table: Table) -> None:
     console.print()
     rows = [[clean(cell) for cell in row] for row in (table.head, *table.rows)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
