@@ -5,6 +5,7 @@ from datetime import datetime
 
 from sestet.models.offline.conversation import NOT_DONE, NOT_KEPT, OUTSIDE, TYPE_SECRETS, Conversation
 from sestet.models.offline.dates import answer_date
+from sestet.models.offline.howto import how_to
 from sestet.models.offline.patterns import patterns_of
 from sestet.models.offline.references import Exchange
 from sestet.models.offline.retractions import forbids
@@ -19,7 +20,7 @@ _SAID = patterns_of("understanding")
 def answer_talk(text: str, conversation: Conversation, past: Sequence[Exchange], now: datetime) -> str:
     """The answer to small talk, a sum, or a question about the date; empty for any other message."""
     said = trim_request(text)
-    answer = conversation.small_talk(text) or conversation.small_talk(said)
+    answer = conversation.small_talk(text) or how_to(text) or conversation.small_talk(said)
     return answer or answer_exactly(said, past, now)
 
 
