@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sestet.config import Settings
-from sestet.config.vendors import OFFLINE
+from sestet.config.vendors import OFFLINE, SCRIPTED
 from sestet.core.model import Model, ModelReply, ModelRequest
 from sestet.models.choice import Models, is_small
 from sestet.models.metered import MeteredModel
@@ -143,7 +143,7 @@ def _real_model(settings: Settings, models: Models, agent: str) -> Model | None:
     """
     own = settings.agents.get(agent)
     provider = (own and own.provider) or settings.agent.provider
-    return models.of(agent) if provider != OFFLINE and not is_small(settings, agent) else None
+    return models.of(agent) if provider not in (OFFLINE, SCRIPTED) and not is_small(settings, agent) else None
 
 
 def _metered(model: Model | None, database: Database, work: Work | None = None) -> Model | None:

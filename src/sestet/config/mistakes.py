@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from sestet.config.vendors import LOCAL, OFFLINE
+from sestet.config.vendors import LOCAL, OFFLINE, SCRIPTED
 from sestet.core.schema import JsonObject, JsonValue, Problem, suggest
 
 #: The prefix of the environment variables that override settings.
@@ -49,7 +49,7 @@ def find_unknown_providers(values: JsonValue) -> Iterator[Problem]:
     if not isinstance(providers, Mapping):
         # Its own problem is reported, and its names cannot be known.
         return
-    known = [*map(str, providers), OFFLINE, LOCAL]
+    known = [*map(str, providers), OFFLINE, LOCAL, SCRIPTED]
     for path, name in _named_providers(values):
         if name and name not in known:
             yield Problem(path, f"{name!r} is not under providers{suggest(name, known)}")

@@ -38,7 +38,9 @@ class AgentSettings(_Section):
         16_000
     )
     provider: Annotated[
-        str, "An id under providers; 'local': a model file of this machine; 'offline': the built-in model"
+        str,
+        "An id under providers; 'local': a model file of this machine; 'offline': the built-in model; "
+        "'scripted': a file of rules, for trials",
     ] = "offline"
     model: Annotated[str, "The model's name at that provider"] = ""
     prompt_profile: Annotated[

@@ -11,6 +11,8 @@ ProviderType: TypeAlias = Literal["openai", "anthropic", "google"]
 OFFLINE = "offline"
 #: The provider id of models that run in this process, from files on this machine. It needs no entry either.
 LOCAL = "local"
+#: The provider id of the model that answers by a file of rules, which `agent.model` names.
+SCRIPTED = "scripted"
 
 
 class Vendor(Record):

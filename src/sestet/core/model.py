@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from contextvars import ContextVar
 from typing import NamedTuple, Protocol, TypeAlias
 
 from sestet.core.errors import FailureKind, ModelError
@@ -17,6 +18,10 @@ CHARACTERS_PER_TOKEN = 4
 LONGEST_REPLY = 4_000_000
 #: After this many items of a stream, other tasks run, even if the model never waits.
 _ITEMS_IN_A_ROW = 128
+
+
+#: The client's own name for the message of the running turn, for the model that answers by rules.
+MESSAGE_KEY: ContextVar[str] = ContextVar("message_key", default="")
 
 
 class ModelRequest(NamedTuple):

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from sestet.app import App
 from sestet.core.errors import BusyError, PersonError, StorageError
 from sestet.core.event import Event, TurnSteered
+from sestet.core.model import MESSAGE_KEY
 from sestet.detached.feeds import Feeds
 from sestet.runtime.delegation import require_agent
 from sestet.runtime.runner import Runner
@@ -270,6 +271,8 @@ class DetachedTurns:
 
     async def _read(self, turn_id: str, events: Callable[[], AsyncGenerator[Event]]) -> None:
         """Read a turn to its end. What the storage cuts off is resumed, with longer and longer pauses."""
+        message = self._messages.get(turn_id)
+        MESSAGE_KEY.set(message.key if message else "")
         pause = _FIRST_PAUSE
         while True:
             begun = pause > _FIRST_PAUSE and self._journal.turn(turn_id) is not None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sestet.config import Settings
 from sestet.config.installation import install_command
-from sestet.config.vendors import LOCAL, OFFLINE
+from sestet.config.vendors import LOCAL, OFFLINE, SCRIPTED
 from sestet.core.agent import Agent, AgentSpec
 from sestet.core.errors import ConfigError, ModelError
 from sestet.core.model import Model
@@ -24,6 +24,7 @@ from sestet.models.provider import (
     is_installed,
     vendor_problems,
 )
+from sestet.models.rules import RuleModel, read_rules
 
 if TYPE_CHECKING:
     from sestet.models.router import Router
@@ -89,7 +90,7 @@ class Models:
         """The model with its fallbacks; guarded, unless all of them run on this machine."""
         named_too = () if named.provider == OFFLINE else _fallbacks(self._settings)
         providers = {each.provider for each in (named, *named_too)}
-        own = all(each == OFFLINE or is_local(self._settings, each) for each in providers)
+        own = all(each in (OFFLINE, SCRIPTED) or is_local(self._settings, each) for each in providers)
         model = self._with_fallback(named)
         return model if own else self._guarded(model)
 
@@ -111,6 +112,8 @@ class Models:
     def _make(self, named: NamedModel) -> Model:
         if named.provider == OFFLINE:
             return OfflineModel(self._specs, self._tools, lambda: self.router)
+        if is_scripted(self._settings, named.provider):
+            return RuleModel(named.model)
         if is_local(self._settings, named.provider):
             return self._local(named)
         from sestet.models.retry import Pacing, RetryingModel
@@ -154,6 +157,8 @@ def check_models(settings: Settings) -> None:
     for named in named_models(settings):
         if is_local(settings, named.provider):
             problems += _local_problems(named)
+        elif is_scripted(settings, named.provider):
+            read_rules(named.model, named.model_key)
         elif named.provider != OFFLINE:
             problems += vendor_problems(settings, named)
     if problems:
@@ -163,6 +168,11 @@ def check_models(settings: Settings) -> None:
 def is_local(settings: Settings, provider_id: str) -> bool:
     """Whether this id means models in this process. An entry ``local`` under providers takes precedence."""
     return provider_id == LOCAL and LOCAL not in settings.providers
+
+
+def is_scripted(settings: Settings, provider_id: str) -> bool:
+    """Whether this id means a file of rules. An entry ``scripted`` under providers takes precedence."""
+    return provider_id == SCRIPTED and SCRIPTED not in settings.providers
 
 
 def is_small(settings: Settings, agent_name: str = "") -> bool:
