@@ -153,7 +153,8 @@ _UNUSABLE: dict[str, tuple[Respond, str]] = {
     ),
     "redirects to nowhere": (_serve(lambda _: RedirectResponse("http://x:port")), "URL"),
     "other protocol": (_address(protocolBinding="GRPC"), "speaks no protocol that is known here"),
-    "old version": (_address(protocolVersion="0.1"), "speaks no protocol that is known here"),
+    "old version": (_address(protocolVersion="0.1"), "it speaks A2A 0.1, and Sestet speaks 1.x and 0.3"),
+    "new version": (_address(protocolVersion="2.0"), "it speaks A2A 2.0, and Sestet speaks 1.x and 0.3"),
     "path as address": (_address(url="/rpc"), "names another host, '/rpc'"),
     "broken address": (_address(url="http://x:port"), "names another host, 'http://x:port'"),
 }

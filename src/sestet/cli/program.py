@@ -38,6 +38,7 @@ COMMANDS = {
     "tools": Entry("tools", "List every tool with the agent that owns it, and the file of each plug-in."),
     "trust": Entry("trust", "Accept the settings and plug-ins of this folder: its sestet.yaml and .agents/."),
     "skills": Entry("skills", "List the skills; show, trust, import and remove them."),
+    "a2a": Entry("a2a", "Look at agents of others, which can join over A2A."),
     "mcp": Entry("mcp", "Add, try, trust and remove MCP servers, whose tools your agents get."),
     "prompt": Entry("prompt", "Print an agent's prompt, as its model gets it."),
     "route": Entry("route", "Show which specialist a request goes to, and why."),

@@ -297,6 +297,9 @@ class RemoteAgentSettings(_Section):
     name: Annotated[str, "What the orchestrator calls it"]
     url: Annotated[str, "Its base address; the card is read from /.well-known/agent-card.json below it"]
     api_key: Annotated[str, f"A key that it wants as a bearer token; {_KEY}", _SECRET] = ""
+    private_network: Annotated[
+        bool, "Whether the name in its url may lead to this machine or your own network"
+    ] = False
 
     def __post_init__(self) -> None:
         force_setattr(self, "api_key", Secret.of(self.api_key))

@@ -1,7 +1,7 @@
 """A specialist before it is built (its spec) and after (an agent)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from sestet.core.errors import DefinitionError
@@ -81,7 +81,7 @@ class RemotePeer(Protocol):
     @property
     def description(self) -> str: ...
 
-    async def ask(self, request: str) -> str: ...
+    async def ask(self, request: str, on_text: Callable[[str], None] = ...) -> str: ...
 
     async def close(self) -> None: ...
 

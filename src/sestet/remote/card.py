@@ -1,6 +1,8 @@
 """Fetches an agent's card and takes from it only what a stranger may say about itself."""
 
 import json
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import httpx
 from a2a.client.card_resolver import parse_agent_card
@@ -14,6 +16,7 @@ CARD_LIMIT = 1_000_000
 _REDIRECTS = 3
 _DESCRIPTION_LIMIT = 300
 _REASON_LIMIT = 200
+_SHOWN_OF_NAME = 80
 
 # The parsers raise these for endless nesting, and for half a character where they expect a name.
 BROKEN_JSON = (RecursionError, SystemError)
@@ -21,6 +24,33 @@ BROKEN_JSON = (RecursionError, SystemError)
 
 class CardError(Exception):
     """Why an agent cannot be used; the text completes "skipped: …"."""
+
+
+class CardFacts(NamedTuple):
+    """What a card tells a person, each text as one harmless line."""
+
+    name: str
+    description: str
+    versions: tuple[str, ...]
+    protocols: tuple[str, ...]
+    streaming: bool
+    skills: tuple[str, ...]
+    wants: tuple[str, ...]
+
+
+def card_facts(card: AgentCard) -> CardFacts:
+    def lines(texts: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one_line(text, _SHOWN_OF_NAME) for text in texts))
+
+    return CardFacts(
+        one_line(card.name, _SHOWN_OF_NAME),
+        one_line(card.description, _DESCRIPTION_LIMIT),
+        lines(each.protocol_version or "0.3" for each in card.supported_interfaces),
+        lines(each.protocol_binding for each in card.supported_interfaces),
+        card.capabilities.streaming,
+        lines(skill.name for skill in card.skills),
+        lines(card.security_schemes),
+    )
 
 
 async def fetch_card(connection: httpx.AsyncClient, base: str) -> AgentCard:
@@ -75,6 +105,10 @@ def _parse(body: bytes) -> AgentCard:
 def _keep_own_addresses(card: AgentCard, address: httpx.URL) -> AgentCard:
     # The owner named a host. A card may not choose another one to receive what the agent is asked.
     own = [interface for interface in card.supported_interfaces if _is_on(address, interface.url)]
+    if own and not any(_is_known(interface.protocol_version) for interface in own):
+        versions = ", ".join(sorted({one_line(each.protocol_version, 20) for each in own}))
+        raise CardError(f"it speaks A2A {versions}, and Sestet speaks 1.x and 0.3")
+    own = [interface for interface in own if _is_known(interface.protocol_version)]
     if not own:
         named = one_line(card.supported_interfaces[0].url, _REASON_LIMIT)
         raise CardError(f"its card names another host, '{named}': set that as the url if you trust it")
@@ -83,6 +117,11 @@ def _keep_own_addresses(card: AgentCard, address: httpx.URL) -> AgentCard:
     del kept.supported_interfaces[:]
     kept.supported_interfaces.extend(own)
     return kept
+
+
+def _is_known(version: str) -> bool:
+    # An empty one is of a card of 0.3, or of an agent that says nothing.
+    return not version or version.partition(".")[0] == "1" or version.split(".")[:2] == ["0", "3"]
 
 
 def _is_on(address: httpx.URL, url: str) -> bool:

@@ -11,6 +11,8 @@ from sestet.core.agent import NAME_RULE, RemotePeer, is_valid_name, normalise_na
 from sestet.remote.plain import one_line
 
 _SHOWN = 200
+#: Seconds in which an agent has to give its card.
+CARD_SECONDS = 3.0
 
 _log = logging.getLogger("sestet.remote")
 
@@ -31,7 +33,7 @@ class LoadedPeers(NamedTuple):
 async def load_remote_agents(
     entries: Sequence[RemoteAgentSettings],
     *,
-    timeout: float = 5.0,  # noqa: ASYNC109 - it bounds each agent apart; a caller's would end them all
+    timeout: float = CARD_SECONDS,  # noqa: ASYNC109 - it bounds each agent apart; a caller's would end them all
     answer_timeout: float = 300.0,
 ) -> LoadedPeers:
     """Read every agent's card at the same time; an agent without a usable card is skipped with a warning.
@@ -72,14 +74,15 @@ def _find_problems(entries: Iterable[RemoteAgentSettings]) -> list[str]:
     seen: set[str] = set()
     problems: list[str] = []
     for entry in entries:
-        problem = _problem_of(entry, seen)
+        problem = problem_of(entry, seen)
         if not problem:
             seen.add(normalise_name(entry.name))
         problems.append(problem)
     return problems
 
 
-def _problem_of(entry: RemoteAgentSettings, seen: set[str]) -> str:
+def problem_of(entry: RemoteAgentSettings, seen: set[str]) -> str:
+    """Why an entry of the settings cannot be used, before anything is sent; empty: it can."""
     # A name that the tree refuses would stop the local agents as well.
     if not is_valid_name(entry.name):
         return f"its name {NAME_RULE}"

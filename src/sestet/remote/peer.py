@@ -2,9 +2,9 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Iterable
-from contextlib import suppress
-from http.cookiejar import CookieJar, DefaultCookiePolicy
+from collections.abc import AsyncGenerator, Callable, Iterable
+from contextlib import aclosing, suppress
+from typing import cast
 from uuid import uuid4
 
 import httpx
@@ -17,6 +17,7 @@ from a2a.types import (
     Part,
     Role,
     SendMessageRequest,
+    StreamResponse,
     Task,
     TaskState,
 )
@@ -27,10 +28,19 @@ from google.protobuf.json_format import ParseError
 from sestet.config.settings import RemoteAgentSettings
 from sestet.core.errors import InDoubtError, ToolError
 from sestet.core.words import duration
-from sestet.remote.card import BROKEN_JSON, CARD_LIMIT, CardError, describe, fetch_card
+from sestet.remote.card import (
+    BROKEN_JSON,
+    CARD_LIMIT,
+    CardError,
+    CardFacts,
+    card_facts,
+    describe,
+    fetch_card,
+)
+from sestet.remote.connection import connection_to
 from sestet.remote.plain import one_line
+from sestet.remote.received import Received, WrongTaskError, text_made_by, text_of, waits_for_its_owner
 
-_CONNECT_SECONDS = 10.0
 ANSWER_LIMIT = 1_000_000
 _CUT = "\n[cut here: the answer is larger than 1 MB]"
 # JSON may take six bytes for a character, and a task carries more than its text.
@@ -71,11 +81,10 @@ class A2APeer:
         cls, entry: RemoteAgentSettings, card: AgentCard, trusted: ssl.SSLContext, seconds: float
     ) -> "A2APeer":
         """A peer for the agent that the card describes; nothing is sent yet."""
-        connection = open_connection(_BODY_LIMIT, trusted, entry.api_key)
-        # We poll instead of streaming: we know the task from the start and can withdraw it, and no proxy cuts
-        # a connection that was silent for too long.
+        connection = connection_to(entry, _BODY_LIMIT, trusted)
+        # An agent that cannot stream is polled: we know the task from the start and can withdraw it.
         config = ClientConfig(
-            streaming=False,
+            streaming=True,
             polling=True,
             httpx_client=connection,
             supported_protocol_bindings=[TransportProtocol.JSONRPC, TransportProtocol.HTTP_JSON],
@@ -87,11 +96,14 @@ class A2APeer:
             raise CardError("it speaks no protocol that is known here") from error
         return cls(entry.name, describe(card), client, connection, seconds)
 
-    async def ask(self, request: str) -> str:
-        """The agent's answer to this request, or the question that it asks back."""
+    async def ask(self, request: str, on_text: Callable[[str], None] = lambda text: None) -> str:
+        """The agent's answer to this request, or the question that it asks back.
+
+        ``on_text`` is called with the pieces of an answer that the agent streams.
+        """
         try:
             async with asyncio.timeout(self._seconds):
-                text = await self._ask(request)
+                text = await self._ask(request, on_text)
         except TimeoutError:
             late = f"the remote agent '{self.name}' took longer than {duration(self._seconds)}"
             raise InDoubtError(late) from None
@@ -103,13 +115,31 @@ class A2APeer:
     async def close(self) -> None:
         await self._connection.aclose()
 
-    async def _ask(self, request: str) -> str:
+    async def _ask(self, request: str, on_text: Callable[[str], None]) -> str:
         message = Message(role=Role.ROLE_USER, message_id=uuid4().hex, parts=[Part(text=request)])
-        (reply,) = [reply async for reply in self._client.send_message(SendMessageRequest(message=message))]
-        if reply.HasField("message"):
-            return _text_of(reply.message)
-        task = await self._wait_for_end(reply.task)
-        said, made = _text_of(task.status.message), _text_made_by(task)
+        received = Received(on_text)
+        try:
+            replies = self._client.send_message(SendMessageRequest(message=message))
+            async with aclosing(cast("AsyncGenerator[StreamResponse]", replies)) as stream:
+                async for reply in stream:
+                    received.read(reply)
+                    if received.is_over:
+                        break
+        except asyncio.CancelledError:
+            await self._withdraw(received.task.id)
+            raise
+        except WrongTaskError as error:
+            raise self._failure("answered with another task", "", InDoubtError) from error
+        except _BROKEN:
+            # A stream that broke is no end of the task: it is asked after.
+            if not received.task.id:
+                raise
+        if received.message is not None:
+            return text_of(received.message)
+        return self._result(await self._wait_for_end(received.task, on_text))
+
+    def _result(self, task: Task) -> str:
+        said, made = text_of(task.status.message), text_made_by(task)
         if task.status.state == TaskState.TASK_STATE_COMPLETED:
             return made or said
         if task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED:
@@ -117,13 +147,18 @@ class A2APeer:
         what = _ENDS_WITHOUT_ANSWER.get(task.status.state, "ended its task in a state that is not known here")
         raise self._failure(what, said or made)
 
-    async def _wait_for_end(self, task: Task) -> Task:
-        query, delay = GetTaskRequest(id=task.id, history_length=0), _FIRST_POLL
+    async def _wait_for_end(self, task: Task, on_text: Callable[[str], None]) -> Task:
+        query, delay, was_told = GetTaskRequest(id=task.id, history_length=0), _FIRST_POLL, False
         try:
-            while task.status.state in _RUNNING:
+            while task.status.state in _RUNNING or waits_for_its_owner(task):
+                if waits_for_its_owner(task) and not was_told:
+                    on_text(f"({self.name} waits for the approval of its own owner)\n")
+                    was_told = True
                 await asyncio.sleep(delay)
                 delay = min(2 * delay, _LAST_POLL)
                 task = await self._client.get_task(query)
+                if task.id != query.id:
+                    raise self._failure("answered with another task", "", InDoubtError)
         except asyncio.CancelledError:
             await self._withdraw(query.id)
             raise
@@ -134,6 +169,8 @@ class A2APeer:
 
     async def _withdraw(self, task_id: str) -> None:
         """Tell the agent that we no longer wait for the task; it may go on all the same."""
+        if not task_id:
+            return
         with suppress(TimeoutError, *_BROKEN):
             async with asyncio.timeout(_WITHDRAW_SECONDS):
                 await self._client.cancel_task(CancelTaskRequest(id=task_id))
@@ -147,19 +184,6 @@ def _was_sent(error: BaseException) -> bool:
     """Whether the request went out and its answer did not come back; the kit wraps network errors."""
     cause = error if isinstance(error, httpx.TransportError) else error.__cause__
     return isinstance(cause, httpx.TransportError) and not isinstance(cause, _NOT_SENT)
-
-
-def _text_of(message: Message) -> str:
-    return "\n".join(_texts(message.parts))
-
-
-def _text_made_by(task: Task) -> str:
-    # The parts of one artifact are the pieces in which it was streamed: a line break would split words.
-    return "\n\n".join(text for artifact in task.artifacts if (text := "".join(_texts(artifact.parts))))
-
-
-def _texts(parts: Iterable[Part]) -> Iterable[str]:
-    return (part.text for part in parts if part.HasField("text"))
 
 
 def _cut(text: str) -> str:
@@ -183,59 +207,32 @@ async def connect_all(
 async def _connect(
     entry: RemoteAgentSettings, trusted: ssl.SSLContext, seconds: float, answer_seconds: float
 ) -> A2APeer | str:
+    card = await _read_card(entry, trusted, seconds)
     try:
-        async with (
-            asyncio.timeout(seconds),
-            open_connection(CARD_LIMIT, trusted, entry.api_key) as connection,
-        ):
-            card = await fetch_card(connection, entry.url)
-        return A2APeer.connect(entry, card, trusted, answer_seconds)
+        return card if isinstance(card, str) else A2APeer.connect(entry, card, trusted, answer_seconds)
+    except CardError as error:
+        return str(error)
+
+
+async def _read_card(entry: RemoteAgentSettings, trusted: ssl.SSLContext, seconds: float) -> AgentCard | str:
+    """The card of an agent, or why it cannot be used."""
+    try:
+        async with asyncio.timeout(seconds), connection_to(entry, CARD_LIMIT, trusted) as connection:
+            return await fetch_card(connection, entry.url)
     except TimeoutError:
         return f"it did not answer within {duration(seconds)}"
     except CardError as error:
         return str(error)
 
 
-class AnswerRefused(httpx.TransportError):
-    """The server sent more than the limit, or compressed its answer so that its size is unknown."""
-
-
-class _BoundedStream(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream, limit: int) -> None:
-        self._stream = stream
-        self._limit = limit
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self._stream:
-            size += len(chunk)
-            if size > self._limit:
-                raise AnswerRefused(f"its answer is larger than {self._limit // 1_000_000} MB")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def open_connection(limit: int, trusted: ssl.SSLContext, key: str = "") -> httpx.AsyncClient:
-    """A client that reads ``limit`` bytes of an answer at most; the caller bounds the time.
-
-    ``key`` goes with every request: only addresses of the card's own host are used, and no redirect.
-    """
-
-    async def bound(response: httpx.Response) -> None:
-        # A few compressed bytes can unpack to any size in one step, before we could count them.
-        if response.headers.get("content-encoding", "identity") != "identity":
-            raise AnswerRefused("its answer is compressed, although that was not asked for")
-        assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _BoundedStream(response.stream, limit)
-
-    return httpx.AsyncClient(
-        verify=trusted,
-        follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
-        headers={"accept-encoding": "identity", **({"authorization": f"Bearer {key}"} if key else {})},
-        # A cookie would tie one request to the next, and each has to stand alone.
-        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
-        event_hooks={"response": [bound]},
-    )
+async def read_facts(entry: RemoteAgentSettings, seconds: float) -> CardFacts | str:
+    """What the card of an agent tells, or why the agent cannot be used."""
+    trusted = httpx.create_ssl_context()
+    card = await _read_card(entry, trusted, seconds)
+    if isinstance(card, str):
+        return card
+    try:
+        await A2APeer.connect(entry, card, trusted, seconds).close()
+    except CardError as error:
+        return str(error)
+    return card_facts(card)

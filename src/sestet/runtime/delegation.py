@@ -14,6 +14,7 @@ from sestet.core.words import ended
 from sestet.runtime.approval import Gatekeeper, refusal
 from sestet.runtime.direct_answer import SHOW_TOOL
 from sestet.runtime.doubt import settle_intent
+from sestet.runtime.model_call import show_piece
 from sestet.runtime.prompts import say, tell
 from sestet.runtime.reply_text import rejection
 from sestet.runtime.tool_step import ToolStep
@@ -229,7 +230,7 @@ async def ask_remote(parent: AgentRun, run: AgentRun, transfer: Transfer, gateke
     await settle_intent(run, transfer.call)
     run.label |= remote_label(agent.name)
     try:
-        text = await agent.remote.ask(transfer.request)
+        text = await agent.remote.ask(transfer.request, lambda piece: show_piece(run, piece))
     except InDoubtError as error:
         return Outcome("failed", agent.name, cause=str(error))
     except ToolError as error:

@@ -84,7 +84,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> tuple[Mo
                     await asyncio.sleep(0)
                 match item:
                     case TextDelta():
-                        _show(run, harmless.feed(visible.feed(item.text)))
+                        show_piece(run, harmless.feed(visible.feed(item.text)))
                     case Setback():
                         run.turn.record(ModelRetried(run.stamp(), *convert(tuple(item), Setback)))
                     case ModelReply():
@@ -94,7 +94,7 @@ async def _ask(run: AgentRun, model: Model, tools: tuple[Tool, ...]) -> tuple[Mo
         if not _is_sound(reply):
             raise ModelError(f"'{model.name}' gave a reply whose text, calls or usage are of a wrong form")
         require_length(model, len(reply.text))
-        _show(run, harmless.feed(visible.rest()) + harmless.rest())
+        show_piece(run, harmless.feed(visible.rest()) + harmless.rest())
         # One call stays, so that its agent is told why it was not made.
         kept = reply.calls[: max(1, run.turn.calls_left)]
         run.left_out = len(reply.calls) - len(kept)
@@ -166,6 +166,7 @@ def _estimate(run: AgentRun, reply: ModelReply) -> int:
     return (read + len(reply.text)) // CHARACTERS_PER_TOKEN
 
 
-def _show(run: AgentRun, text: str) -> None:
+def show_piece(run: AgentRun, text: str) -> None:
+    """Show a piece of an agent's text as it comes."""
     if text:
         run.turn.record(TextStreamed(run.stamp(), whole(text)))

@@ -29,6 +29,7 @@ from sestet.core.event import (
     TurnStarted,
 )
 from sestet.detached.turns import DetachedTurns
+from sestet.remote.received import OWNER_DECIDES as OWNER_DECIDES_MARK
 from sestet.storage.callers import CallerTurn
 from sestet.storage.journal import Journal
 
@@ -152,6 +153,8 @@ def _status(state: TaskState, at: float, text: str = "", task_id: str = "") -> T
     status.timestamp.FromDatetime(datetime.fromtimestamp(at, UTC))
     if text:
         said = Message(message_id=f"{task_id}-{state}", role=Role.ROLE_AGENT, parts=[Part(text=text)])
+        if state == TaskState.TASK_STATE_AUTH_REQUIRED:
+            said.metadata[OWNER_DECIDES_MARK] = True
         status.message.CopyFrom(said)
     return status
 
