@@ -15,7 +15,10 @@ program = new_program()
 
 @program.command()
 def acp(context: typer.Context) -> None:
-    """Be an agent for an editor that speaks ACP, such as Zed: on stdin and stdout, started by the editor."""
+    """Be an agent for an editor that speaks ACP, such as Zed.
+
+    The editor starts this command, and talks with it over stdin and stdout.
+    """
     try:
         editor = import_module("sestet.editor.agent")
     except ModuleNotFoundError as error:

@@ -34,7 +34,9 @@ def settings_effects(values: Mapping[str, JsonValue]) -> Iterable[Effect]:
             yield Effect("starts", f"{name}: {value}")
         elif key[:1] in (("sandbox",), ("workspace",)):
             yield Effect("opens to commands", f"{name}: {value}")
-        elif key[:2] in (("policy", "allow"), ("policy", "budgets")):
+        elif key[:2] in (("policy", "allow"), ("policy", "budgets")) or (
+            key[:1] == ("mcpServers",) and key[2:3] == ("tools",)
+        ):
             yield Effect("allows unasked", f"{name}: {value}")
         else:
             text = mask_addresses(json.dumps(value, ensure_ascii=False, default=str))

@@ -64,14 +64,16 @@ async def test_orders_in_descriptions_are_cleaned_and_bounded(world: World) -> N
     assert "MCP server 'hostile' itself" in tool.description
 
 
-@pytest.mark.parametrize("mode", ["huge", "endless"])
-async def test_a_flood_ends_the_call_in_doubt_and_the_server(world: World, mode: str) -> None:
+@pytest.mark.parametrize(
+    ("mode", "told"), [("huge", "a message of more than 4 MB"), ("endless", "more than 16 MB")]
+)
+async def test_a_flood_ends_the_call_in_doubt_and_the_server(world: World, mode: str, told: str) -> None:
     entry = program("hostile", mode)
     await world.trust(hostile=entry)
     async with world.open(hostile=entry) as servers:
-        with pytest.raises(InDoubtError, match="MB"):
+        with pytest.raises(InDoubtError, match=told):
             await call(servers, "hostile__look")
-        with pytest.raises(InDoubtError, match="MB"):
+        with pytest.raises(InDoubtError, match=told):
             await call(servers, "hostile__look")
 
 

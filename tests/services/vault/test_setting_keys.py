@@ -120,3 +120,30 @@ async def test_a_passphrase_file_opens_the_vault_at_the_start(
 def _write_private(file: Path) -> None:
     file.write_bytes(PASSPHRASE)
     file.chmod(0o600)
+
+
+def _with_server(**entry: object) -> sestet.Settings:
+    return settings_from({"mcpServers": {"tracker_one": {"agent": "librarian", **entry}}})
+
+
+def test_a_program_of_an_mcp_server_gets_a_secret_that_is_bound_to_its_name(vault: Vault) -> None:
+    settings = _with_server(command="tracker", env={"TOKEN": "vault:openai", "MODE": "fast"})
+    with pytest.raises(ConfigError, match=r"mcpServers\.tracker_one\.env\.TOKEN: .*tracker-one\.mcp"):
+        with_vault_keys(settings, vault, _never)
+    vault.bind("openai", destinations=["tracker-one.mcp"])
+    filled = with_vault_keys(settings, vault, _never).mcp_servers["tracker_one"]
+    assert filled.env == {"TOKEN": KEY, "MODE": "fast"}
+    assert KEY not in repr(filled)
+
+
+def test_a_header_for_an_mcp_server_is_bound_to_its_host_and_keeps_its_first_word(vault: Vault) -> None:
+    headers = {"Authorization": "Bearer vault:openai"}
+    filled = with_vault_keys(_with_server(url="https://api.openai.com/mcp", headers=headers), vault, _never)
+    assert filled.mcp_servers["tracker_one"].headers == {"Authorization": f"Bearer {KEY}"}
+    with pytest.raises(ConfigError, match=r"may not go to https://evil\.example"):
+        with_vault_keys(_with_server(url="https://evil.example/mcp", headers=headers), vault, _never)
+
+
+def test_a_server_without_an_agent_needs_no_secret(vault: Vault) -> None:
+    settings = _with_server(command="tracker", env={"TOKEN": "vault:gone"}, agent="")
+    assert not list(keys_in_vault(settings))

@@ -4,7 +4,7 @@ Such a key comes into this process, because the vendor's library that sends it r
 only a secret that the person marked for the settings, and only for the host that the settings send it to.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from sestet.config.mcp_settings import McpServerSettings
@@ -43,9 +43,10 @@ def keys_in_vault(settings: Settings) -> Iterator[KeyInVault]:
             yield KeyInVault(_remote_setting(agent), _name(agent.api_key), agent.url)
     for name, server in settings.mcp_servers.items():
         for setting, value in _values_of(name, server) if server.agent else ():
-            if value.startswith(REFERENCE):
+            reference = value.rpartition(" ")[2]
+            if reference.startswith(REFERENCE):
                 # A program has no host, so its secrets are bound to a name of its own.
-                yield KeyInVault(setting, _name(value), server.url or f"https://{program_host(name)}")
+                yield KeyInVault(setting, _name(reference), server.url or f"https://{program_host(name)}")
 
 
 def with_vault_keys(settings: Settings, vault: Vault, unlock: Callable[[Vault], None]) -> Settings:
@@ -94,11 +95,8 @@ def _filled(settings: Settings, values: dict[str, Secret]) -> Settings:
     servers = {
         name: replace(
             server,
-            env={key: values.get(f"mcpServers.{name}.env.{key}", value) for key, value in server.env.items()},
-            headers={
-                key: values.get(f"mcpServers.{name}.headers.{key}", value)
-                for key, value in server.headers.items()
-            },
+            env=_with_values(server.env, f"mcpServers.{name}.env", values),
+            headers=_with_values(server.headers, f"mcpServers.{name}.headers", values),
         )
         for name, server in settings.mcp_servers.items()
     }
@@ -115,6 +113,16 @@ def _filled(settings: Settings, values: dict[str, Secret]) -> Settings:
 def program_host(server: str) -> str:
     """The host to which a secret for the program of an MCP server is bound."""
     return f"{server.lower().replace('_', '-')}.mcp"
+
+
+def _with_values(given: Mapping[str, str], setting: str, values: Mapping[str, Secret]) -> dict[str, str]:
+    filled = dict(given)
+    for key, value in given.items():
+        if (found := values.get(f"{setting}.{key}")) is not None:
+            # "Bearer vault:NAME" keeps its first word.
+            first, blank, _ = value.rpartition(" ")
+            filled[key] = Secret(f"{first}{blank}{found}")
+    return filled
 
 
 def _values_of(name: str, server: McpServerSettings) -> Iterator[tuple[str, str]]:
