@@ -48,7 +48,11 @@ class Peer:
         elif request["method"] == "initialize":
             version = request["params"]["protocolVersion"]
             info = {"name": "peer", "version": "1"}
-            facts = {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}
+            facts: dict[str, object] = {
+                "protocolVersion": version,
+                "capabilities": {"tools": {}},
+                "serverInfo": info,
+            }
             await _send(writer, 200, _result(request, facts))
         elif request["method"] == "tools/list":
             await _send(writer, 200, _result(request, {"tools": [_tool("look")]}))
