@@ -122,3 +122,35 @@ async def _last_kinds(client: httpx2.AsyncClient) -> set[str]:
         for session in sessions
         for event in (await client.get(f"/api/sessions/{session['id']}/journal")).json()["events"]
     }
+
+
+async def test_a_task_goes_on_after_its_server_was_killed(tmp_path: Path) -> None:
+    slow: Json = {"say": "word " * 20, "piece": 5, "seconds": 0.1}
+    far = Sestet(tmp_path, {"a2a": {"server": {"enabled": True}}}, [slow])
+    token = (await far.run("tokens", "new", "near", "--scope", "a2a")).split()[0]
+    headers = {"Authorization": f"Bearer {token}", "A2A-Version": "1.0"}
+    sent = {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "hi"}]}
+    body = {"message": sent, "configuration": {"returnImmediately": True}}
+
+    async def call(method: str, **params: object) -> Json:
+        request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE, trust_env=False) as client:
+            return (await client.post(f"{far.url}/a2a", json=request)).json()["result"]
+
+    try:
+        await far.start()
+        task = (await call("SendMessage", **body))["task"]
+        async with asyncio.timeout(PATIENCE):
+            while task["status"]["state"] != "TASK_STATE_WORKING":
+                task = await call("GetTask", id=task["id"])
+        await far.end(signal.SIGKILL)
+        await far.start()
+        async with asyncio.timeout(PATIENCE):
+            while task["status"]["state"] == "TASK_STATE_WORKING":
+                await asyncio.sleep(0.05)
+                task = await call("GetTask", id=task["id"])
+    finally:
+        await far.end()
+
+    assert task["status"]["state"] == "TASK_STATE_COMPLETED"
+    assert task["artifacts"][0]["parts"][0]["text"] == "word " * 20
