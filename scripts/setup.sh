@@ -94,8 +94,8 @@ offer_package() {
         say "$2 could not be installed; some tests of the $3 are left out"
 }
 
-# Some tests need npm packages, which come with hashes: a real chain on this machine for payments, and the official
-# client of AG-UI. Those tests are left out without them, so go on if they cannot be installed. No script of a package
+# Some tests need npm packages, which come with hashes: a real chain on this machine for payments, the official
+# client of AG-UI, and three MCP servers. Those tests are left out without them, so go on if they cannot be installed. No script of a package
 # runs. ("npm ci" would refuse a lock file that lacks the packages of other systems.)
 offer_npm() {
     if ! command -v npm >/dev/null; then
