@@ -167,6 +167,28 @@ async def test_a_sentence_of_an_old_session_is_found_and_its_turn_opened(site: S
     assert "#/s/old/" in person.page.url
 
 
+@pytest.mark.point(36)
+async def test_a_turn_far_back_is_found_and_what_is_said_then_is_at_the_end(
+    site: Site, person: Person
+) -> None:
+    turns = 120
+    site.stage.play(
+        "orchestrator", *(f"Answer {number}.\n\nIt has two lines." for number in range(1, turns + 2))
+    )
+    for number in range(1, turns + 1):
+        async for _ in site.app.run_turn("long", f"message {number}" if number != 3 else "the noise report"):
+            pass
+    await person.enter("search?q=noise")
+    await person.page.get_by_role("link", name="the noise report", exact=False).click()
+    await expect(person.turn(3)).to_be_in_viewport()
+    await expect(person.rail).to_have_accessible_name("Turn 3")
+
+    await person.say("and now?")
+    await expect(person.turn(turns + 1)).to_be_in_viewport()
+    await expect(person.turn(turns + 1)).to_contain_text(f"Answer {turns + 1}.")
+    await expect(person.turn(turns + 1)).to_be_in_viewport()
+
+
 @pytest.mark.point(37)
 async def test_unmatched_tools_are_counted_and_the_tester_explains_and_does_nothing(
     site: Site, new_person: OpenPerson

@@ -206,9 +206,17 @@ export async function openSession(session: string): Promise<void> {
   });
 }
 
-/** Fetch the turns before the first one that is here. */
-export async function openOlder(session: string): Promise<void> {
-  if (state.complete.has(session) || state.loading.has(session)) return;
+/** Fetch the turns before the first one that is here. A second call meanwhile waits for the same answer. */
+export function openOlder(session: string): Promise<void> {
+  const running = older.get(session) ?? fetchOlder(session).finally(() => older.delete(session));
+  older.set(session, running);
+  return running;
+}
+
+const older = new Map<string, Promise<void>>();
+
+async function fetchOlder(session: string): Promise<void> {
+  if (state.complete.has(session)) return;
   set({ loading: new Set([...state.loading, session]) });
   try {
     const found = await turnsBefore(session, firstTurnNumber(state.sessions.get(session)));

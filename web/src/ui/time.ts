@@ -11,6 +11,7 @@ const NANO_DIGITS = 9;
 const whole = new Intl.NumberFormat(NUMBERS, { maximumFractionDigits: 0 });
 const tenth = new Intl.NumberFormat(NUMBERS, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const hundredth = new Intl.NumberFormat(NUMBERS, { style: "percent", maximumFractionDigits: 0 });
+const thousandth = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
 const hourAndMinute = new Intl.DateTimeFormat(DATES, { hour: "2-digit", minute: "2-digit" });
 const weekday = new Intl.DateTimeFormat(DATES, { weekday: "long" });
 const dayAndMonth = new Intl.DateTimeFormat(DATES, { day: "numeric", month: "short" });
@@ -29,8 +30,8 @@ export function counted(number: number, one: string, many = `${one}s`): string {
 }
 
 /** `97%`, of a share between 0 and 1 */
-export function percent(share: number): string {
-  return hundredth.format(share);
+export function percent(share: number, digits: 0 | 1 = 0): string {
+  return (digits ? thousandth : hundredth).format(share);
 }
 
 /** `640 ms`, `3.8 s`, `2 min 5 s`, `1 h 5 min`, `2 d 3 h`: at most two units. */

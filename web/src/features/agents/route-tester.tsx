@@ -14,6 +14,7 @@ interface Explained {
   agent: string;
   confidence: number;
   sure: boolean;
+  threshold: number;
   scores: Record<string, number>;
   evidence: Weighted[];
   nearest: { agent: string; request: string }[];
@@ -48,7 +49,7 @@ function Explanation({ route }: { route: Explained }) {
       <p className="agents-winner">
         {route.agent === "direct" ? <Mark agent="orchestrator" /> : <Mark agent={route.agent} />}
         <b>{route.agent === "direct" ? WORDS.direct : route.agent}</b>
-        <span className="quiet">{route.sure ? WORDS.sure(percent(route.confidence)) : WORDS.notSure(percent(route.confidence))}</span>
+        <span className="quiet">{route.sure ? WORDS.sure(percent(route.confidence)) : WORDS.notSure(percent(route.confidence, 1), percent(route.threshold, 1))}</span>
       </p>
       <table className="agents-scores" aria-label={WORDS.scores}>
         <tbody>

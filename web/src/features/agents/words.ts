@@ -11,7 +11,7 @@ export const WORDS = {
   route: "Why this route?",
   routeHint: "Write a request. It is explained, and nothing is done.",
   sure: (share: string) => `${share} sure`,
-  notSure: (share: string) => `${share}: not sure enough, so the orchestrator's model decides`,
+  notSure: (share: string, needed: string) => `${share} sure. ${needed} are needed, so the orchestrator's model decides`,
   direct: "answered without a specialist",
   speaksFor: "Words for it",
   nearest: "Nearest known requests",

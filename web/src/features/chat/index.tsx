@@ -1,7 +1,7 @@
 import { type DragEvent, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { go, type Route } from "../../state/route";
 import { turnsOf } from "../../state/reduce";
-import { beginSession, openSession, useStore } from "../../state/store";
+import { beginSession, openSession, openTurn, useStore } from "../../state/store";
 import type { Turn } from "../../state/turn";
 import { isOver, spent, workLine } from "../../turn/view";
 import { focusSoon } from "../../ui/focus";
@@ -76,8 +76,11 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
     if (!isAway) sendAgain(session);
   }, [session, isAway]);
   useEffect(() => {
-    document.querySelector(`[data-turn="${CSS.escape(wanted ?? "-")}"]`)?.scrollIntoView({ block: "start" });
-  }, [wanted, turns.length]);
+    if (!wanted) return;
+    setPicked(wanted);
+    // An old turn may be before those that were fetched.
+    openTurn(wanted).catch(() => {});
+  }, [wanted]);
   useAnnouncements(turns);
 
   const askAgain = useCallback((text: string) => setGiven({ text, at: Date.now() }), []);
@@ -85,13 +88,14 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
     (turn: Turn) => {
       const cutOff = isOver(turn) ? "" : isAway ? "server" : row?.cut_off && row.turn === turn.id ? "turn" : "";
       const isSelected = turn.id === (picked || last?.id);
-      return <TurnView key={turn.id} turn={turn} isSelected={isSelected} cutOff={cutOff} onSelect={setPicked} onAskAgain={askAgain} />;
+      return <TurnView key={turn.id} turn={turn} isSelected={isSelected} isWanted={turn.id === wanted} cutOff={cutOff} onSelect={setPicked} onAskAgain={askAgain} />;
     },
-    [isAway, row?.cut_off, row?.turn, picked, last?.id, askAgain],
+    [isAway, row?.cut_off, row?.turn, picked, last?.id, wanted, askAgain],
   );
   const onSent = () => {
     setPicked("");
     setSentAt(Date.now());
+    for (const upload of uploads.uploads) if (upload.state === "ready") uploads.forget(upload.id);
     if (isNew) go(`#/s/${encodeURIComponent(session)}`);
   };
   const openRail = () => {
@@ -128,7 +132,7 @@ function Conversation({ session, isNew, onMenu, wanted }: ConversationProps) {
         ) : turns.length === 0 && items.length === 0 && isNew ? (
           <Welcome onPick={askAgain} />
         ) : (
-          <Log session={session} turns={turns} isComplete={isComplete} draw={draw} sentAt={sentAt}>
+          <Log session={session} turns={turns} isComplete={isComplete} draw={draw} sentAt={sentAt} wanted={wanted}>
             <Pending items={items} isBusy={running !== undefined} />
           </Log>
         )}

@@ -18,6 +18,8 @@ interface LogProps {
   children: ReactNode;
   /** Changes when the person sent something: the end is shown. */
   sentAt: number;
+  /** A turn to go to, by its id; once. */
+  wanted: string | undefined;
 }
 
 interface Page {
@@ -29,11 +31,12 @@ interface Page {
  * The conversation. Pages of twenty turns are mounted around what is visible; the others are spacers of the height that
  * they had. What a person reads stays where it is: after each drawing the first visible turn is put back to its place.
  */
-export function Log({ session, turns, isComplete, draw, children, sentAt }: LogProps) {
+export function Log({ session, turns, isComplete, draw, children, sentAt, wanted }: LogProps) {
   const log = useRef<HTMLDivElement>(null);
   const heights = useRef(new Map<number, number>());
   const anchor = useRef<Anchor | undefined>(undefined);
   const follows = useRef(true);
+  const reached = useRef("");
   const [isAway, setAway] = useState(false);
   const pages = useMemo(() => pagesOf(turns), [turns]);
   const last = pages.at(-1)?.number ?? 0;
@@ -69,11 +72,23 @@ export function Log({ session, turns, isComplete, draw, children, sentAt }: LogP
     }
     remember();
   });
+  useLayoutEffect(() => {
+    const turn = wanted && reached.current !== wanted ? turns.find((each) => each.id === wanted) : undefined;
+    if (!turn) return;
+    follows.current = false;
+    if (!mounted.has(pageOf(turn))) {
+      setCentre(pageOf(turn));
+      return;
+    }
+    reached.current = turn.id;
+    log.current?.querySelector(`[data-turn="${CSS.escape(turn.id)}"]`)?.scrollIntoView({ block: "start" });
+    remember();
+  }, [wanted, turns, mounted, remember]);
   useEffect(() => {
     if (sentAt) toEnd();
   }, [sentAt, toEnd]);
   useFollowGrowth(log, follows);
-  useStopFollowing(log, follows);
+  useStopFollowing(log, follows, anchor);
 
   const onScroll = () => {
     const box = log.current;
@@ -131,10 +146,14 @@ function placeIn(box: HTMLElement, element: HTMLElement): number {
   return element.getBoundingClientRect().top - box.getBoundingClientRect().top;
 }
 
+function pageOf(turn: Turn): number {
+  return Math.floor((turn.number - 1) / TURNS_A_PAGE);
+}
+
 function pagesOf(turns: readonly Turn[]): Page[] {
   const pages = new Map<number, Turn[]>();
   for (const turn of turns) {
-    const number = Math.floor((turn.number - 1) / TURNS_A_PAGE);
+    const number = pageOf(turn);
     const page = pages.get(number);
     if (page) page.push(turn);
     else pages.set(number, [turn]);
@@ -175,7 +194,7 @@ function useFollowGrowth(log: React.RefObject<HTMLDivElement | null>, follows: R
 }
 
 /** Selecting text, opening a part, focusing above or going upwards by wheel or key means reading: the end is no longer followed. */
-function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: React.RefObject<boolean>): void {
+function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: React.RefObject<boolean>, anchor: React.RefObject<Anchor | undefined>): void {
   useEffect(() => {
     const box = log.current;
     if (!box) return undefined;
@@ -186,11 +205,13 @@ function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: 
       const selection = getSelection();
       if (selection && !selection.isCollapsed && box.contains(selection.anchorNode)) follows.current = false;
     };
-    // The browser scrolls to what gets the focus: going back to the end would hide it.
+    // The browser scrolls to what gets the focus: going back to the end, or to what was read before, would hide it.
     const onFocus = (event: FocusEvent) => {
       if (!(event.target instanceof HTMLElement) || event.target === box) return;
       const isAboveTheEnd = box.scrollTop + placeIn(box, event.target) < box.scrollHeight - box.clientHeight;
-      if (isAboveTheEnd) follows.current = false;
+      if (!isAboveTheEnd) return;
+      follows.current = false;
+      anchor.current = undefined;
     };
     box.addEventListener("wheel", onWheel, { passive: true });
     box.addEventListener("focusin", onFocus);
@@ -200,5 +221,5 @@ function useStopFollowing(log: React.RefObject<HTMLDivElement | null>, follows: 
       box.removeEventListener("focusin", onFocus);
       document.removeEventListener("selectionchange", onSelect);
     };
-  }, [log, follows]);
+  }, [log, follows, anchor]);
 }

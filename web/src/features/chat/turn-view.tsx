@@ -19,6 +19,8 @@ import { WORDS } from "./words";
 interface TurnViewProps {
   turn: Turn;
   isSelected: boolean;
+  /** The one that a search or a link led to. */
+  isWanted: boolean;
   /** Its process is gone, or the server is away. */
   cutOff: "" | "turn" | "server";
   onSelect: (turn: string) => void;
@@ -26,13 +28,13 @@ interface TurnViewProps {
 }
 
 /** One message and what came of it. Only a changed turn is drawn again. */
-export const TurnView = memo(function TurnView({ turn, isSelected, cutOff, onSelect, onAskAgain }: TurnViewProps) {
+export const TurnView = memo(function TurnView({ turn, isSelected, isWanted, cutOff, onSelect, onAskAgain }: TurnViewProps) {
   const answer = answerOf(turn);
   const untrusted = turn.answer?.label.untrusted ?? true;
   const doubts = inDoubt(turn);
   const open = turn.questions.filter((question) => !question.decision || !isOver(turn));
   return (
-    <article className="turn" data-turn={turn.id} aria-label={WORDS.turn(turn.number)} onFocus={() => isSelected || onSelect(turn.id)} onClick={() => isSelected || onSelect(turn.id)}>
+    <article className={isWanted ? "turn turn-wanted" : "turn"} data-turn={turn.id} aria-label={WORDS.turn(turn.number)} onFocus={() => isSelected || onSelect(turn.id)} onClick={() => isSelected || onSelect(turn.id)}>
       <div className="turn-said" dir="auto">{turn.said}</div>
       {turn.added.map((text, at) => <div key={at} className="turn-said turn-added" dir="auto">{text}</div>)}
       {turn.recalled && <Recalled ids={turn.recalled.ids} />}
