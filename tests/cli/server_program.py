@@ -4,7 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
@@ -36,11 +36,25 @@ class Server:
             base_url=self.url, headers=entry, timeout=PATIENCE, trust_env=False, verify=self._verify
         )
 
+    def read_until_ready(self) -> list[str]:
+        """What it prints from now until it answers."""
+        assert self.process.stderr is not None
+        return _until_ready(self.process.stderr)
+
     def stop(self, number: signal.Signals) -> tuple[int, str]:
         """Stop it with a signal; returns its exit code, and what it printed meanwhile."""
         self.process.send_signal(number)
         _, printed = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, printed
+
+
+def _until_ready(lines: Iterable[str]) -> list[str]:
+    said: list[str] = []
+    for line in lines:
+        said.append(line.rstrip())
+        if line.startswith("Sestet listens at "):
+            return said
+    raise AssertionError(f"the server did not start: {said}")
 
 
 @contextmanager
@@ -65,14 +79,7 @@ def start_server(
     bound.start()
     try:
         assert process.stderr is not None
-        said: list[str] = []
-        for line in process.stderr:
-            said.append(line.rstrip())
-            if line.startswith("Sestet listens at "):
-                break
-        else:
-            raise AssertionError(f"the server did not start: {said}")
-        yield Server(process, home, said, verify)
+        yield Server(process, home, _until_ready(process.stderr), verify)
     finally:
         bound.cancel()
         process.kill()

@@ -244,3 +244,30 @@ def test_a_systemd_unit_is_valid_and_says_how_it_is_used(home: Home, tmp_path: P
             check=False,
         )
         assert (checked.returncode, checked.stderr) == (0, "")
+
+
+def test_the_owner_starts_it_again_with_new_settings(home: Home) -> None:
+    with start_server(home, "--port", "0") as server, server.client() as client:
+        change = {"changes": [{"key": "limits.modelCalls", "value": 39}]}
+        assert client.patch("/api/settings", json=change).status_code == 200
+        assert client.post("/api/restart").status_code == 202
+        again = server.read_until_ready()
+        settings = client.get("/api/settings").json()["settings"]
+        code, printed = server.stop(signal.SIGTERM)
+
+    assert again[0] == "Sestet starts again, with the settings of now"
+    assert again[-1] == f"Sestet listens at {server.url} (Ctrl-C stops it)"
+    assert next(each["value"] for each in settings if each["key"] == "limits.modelCalls") == 39
+    assert (code, printed) == (0, "")
+
+
+def test_it_does_not_start_again_with_settings_that_it_would_refuse(home: Home) -> None:
+    with start_server(home, "--port", "0") as server, server.client() as client:
+        change = {"changes": [{"key": "limits.modelCalls", "value": 39}]}
+        file = Path(client.patch("/api/settings", json=change).json()["file"])
+        file.write_text("limits: [")
+        refused = client.post("/api/restart")
+
+        assert refused.status_code == 400
+        assert str(file) in refused.json()["error"]["message"]
+        assert ask(server, "hello")

@@ -1,5 +1,6 @@
 """A real server with the built page, and a person in front of it."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ class Site:
         self._running: AsyncExitStack | None = None
         self._server: Listening | None = None
         self._app: sestet.App | None = None
+        self._restarts: list[asyncio.Future[None]] = []
 
     async def start(self) -> None:
         async with AsyncExitStack() as stack:
@@ -46,6 +48,15 @@ class Site:
         if self._running:
             running, self._running = self._running, None
             await running.aclose()
+
+    def allow_restart(self) -> None:
+        """Let the owner restart it by a request, as the program does."""
+        assert self._server is not None
+        self._server.host.restart = lambda: self._restarts.append(asyncio.ensure_future(self._start_again()))
+
+    async def _start_again(self) -> None:
+        await self.stop()
+        await self.start()
 
     @property
     def app(self) -> sestet.App:

@@ -104,6 +104,19 @@ async def test_a_server_whose_model_calls_a_tool_is_ready_and_written(person: Pe
     assert "tiny" in (tmp_path / "config" / "sestet" / "sestet.yaml").read_text(encoding="utf-8")
 
 
+@pytest.mark.point(2)
+async def test_what_was_written_counts_after_a_restart_from_the_page(site: Site, person: Person) -> None:
+    site.allow_restart()
+    await person.enter("settings/values")
+    await person.button("Change limits.modelCalls").click()
+    await person.page.get_by_label("Value as YAML").fill("39")
+    await person.button("Save").click()
+    await person.button("Restart the server now").click()
+
+    await expect(person.page.get_by_text("What was written counts now.").first).to_be_visible()
+    await expect(person.page.locator(".shell-status")).to_have_count(0)
+
+
 @pytest.mark.point(33)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 async def test_axe_finds_nothing_serious_on_any_screen(

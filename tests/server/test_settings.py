@@ -112,3 +112,11 @@ async def test_the_doctor_reports_every_check(own_home: Path) -> None:
     assert models["files"]
     # A message is text alone.
     assert models["reads_images"] is False
+
+
+async def test_a_server_whose_program_does_not_restart_it_says_so(tmp_path: Path) -> None:
+    async with serving(tmp_path) as served, served.client() as client:
+        refused = await client.post("/api/restart")
+
+    assert refused.status_code == 409
+    assert refused.json()["error"]["way_out"]

@@ -16,6 +16,7 @@ from sestet.cli.show.console import echo
 from sestet.config import data_directory
 from sestet.config.installation import install_command
 from sestet.core.errors import PersonError
+from sestet.core.record import replace
 from sestet.services.tokens import OWNER_FILE
 
 try:
@@ -89,12 +90,22 @@ def serve_here(
 
 async def _serve(context: typer.Context, address: Address, open_browser: bool) -> None:
     require_safe(address)
+    port = await _serve_once(context, address, open_browser)
+    while port:
+        echo("Sestet starts again, with the settings of now", err=True)
+        port = await _serve_once(context, replace(address, port=port), open_browser=False)
+
+
+async def _serve_once(context: typer.Context, address: Address, open_browser: bool) -> int:
+    """Serve until a signal, and return 0; or until the owner asks for a new start, and return the port."""
     loaded = load(context)
+    ports: list[int] = []
     async with open_app(context) as app:
         for warning in app.warnings:
             warn_once(warning)
 
         def on_ready(url: str, codes: EntryCodes) -> None:
+            ports.append(int(url.rpartition(":")[2]))
             echo(f"The owner's token: {app.database.path.parent / OWNER_FILE}", err=True)
             echo(f"Sestet listens at {url} (Ctrl-C stops it)", err=True)
             if open_browser:
@@ -103,7 +114,8 @@ async def _serve(context: typer.Context, address: Address, open_browser: bool) -
                 # A browser in the terminal ends only when the person leaves it.
                 Thread(target=_open_browser, args=(entrance,), daemon=True).start()
 
-        await serve(app, address, on_ready, loaded.file)
+        again = await serve(app, address, on_ready, loaded.file, can_restart=True)
+    return ports[0] if again else 0
 
 
 def _open_browser(url: str) -> None:

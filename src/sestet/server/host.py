@@ -30,6 +30,8 @@ class Host:
         self.tokens = Tokens(app.database)
         #: The file that was named; None: the usual ones.
         self.settings_file = settings_file
+        #: Ends the server and starts it again; None: its program does not do that.
+        self.restart: Callable[[], None] | None = None
         #: The copies of uploaded files, beside the database.
         self.uploads = app.database.path.parent / "uploads"
         self._reads = asyncio.Semaphore(_READS_AT_ONCE)

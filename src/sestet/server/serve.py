@@ -194,22 +194,35 @@ def _config(served: ASGIApp) -> uvicorn.Config:
 
 
 async def serve(
-    app: App, address: Address, on_ready: Callable[[str, EntryCodes], None], settings_file: Path | None = None
-) -> None:
+    app: App,
+    address: Address,
+    on_ready: Callable[[str, EntryCodes], None],
+    settings_file: Path | None = None,
+    *,
+    can_restart: bool = False,
+) -> bool:
     """Serve until SIGINT or SIGTERM; a second signal ends the process at once.
 
-    ``on_ready`` is called with the server's URL once it answers.
+    ``on_ready`` is called with the server's URL once it answers. With ``can_restart`` the owner can also end
+    it by a request; True is returned then, and the caller starts it again.
     """
     _allow_many_connections()
-    loop, asked = asyncio.get_running_loop(), asyncio.Event()
+    loop, asked, restarts = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+
+    def restart() -> None:
+        restarts.set()
+        asked.set()
+
     signals = (signal.SIGINT, signal.SIGTERM)
     async with listening(app, address, settings_file) as server:
         for number in signals:
             loop.add_signal_handler(number, asked.set)
+        server.host.restart = restart if can_restart else None
         on_ready(server.url, server.codes)
         await asked.wait()
         for number in signals:
             loop.remove_signal_handler(number)
+    return restarts.is_set()
 
 
 def _allow_many_connections() -> None:

@@ -10,6 +10,7 @@ from sestet.config.listing import describe_settings
 from sestet.core.errors import ConfigError
 from sestet.core.record import Meta, Record, as_builtins, from_json
 from sestet.doctor import examine
+from sestet.models.choice import check_models
 from sestet.models.files.catalogue import describe_models
 from sestet.server.endpoint import Body, Call, Endpoint, NoQuery
 from sestet.server.errors import ApiError
@@ -50,6 +51,11 @@ class Written(Record):
     problems: list[str]
     #: False: a start of the server is needed before the new values count.
     in_force: bool
+
+
+class Restarting(Record):
+    #: When the server that ends now was started, in seconds since 1970.
+    started_at: float
 
 
 class ModelList(Record):
@@ -192,6 +198,15 @@ async def choose_model(call: Call[NewChoice, NoQuery]) -> dict[str, Any]:
     return from_json(told)
 
 
+async def restart_server(call: Call[Body, NoQuery]) -> Restarting:
+    if call.host.restart is None:
+        raise ApiError("conflict", "this server cannot start itself again", "stop its program and start it")
+    # A server that refuses its settings would not come back.
+    check_models(load_settings(call.host.settings_file).settings)
+    call.host.restart()
+    return Restarting(call.host.started_at)
+
+
 async def examine_setup(call: Call[ProbeBody, NoQuery]) -> Examination:
     file, probe = call.host.settings_file, call.body.probe
     # In a thread with a loop of its own: some checks load models and read the whole database.
@@ -255,6 +270,14 @@ ENDPOINTS = (
         "Try a model in one real turn, and write it into the settings if it works.",
         body=NewChoice,
         answer=TrialFacts,
+    ),
+    Endpoint(
+        "POST",
+        "/api/restart",
+        restart_server,
+        "Start the server again, so that new settings count; its turns go on afterwards.",
+        answer=Restarting,
+        status=202,
     ),
     Endpoint(
         "POST",

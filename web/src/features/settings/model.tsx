@@ -3,6 +3,7 @@ import { Icon } from "../../ui/icons";
 import { Loading, troubleOf, useLoad } from "../../ui/load";
 import { announce } from "../../ui/live";
 import { post } from "../../wire/api";
+import { Restart } from "./restart";
 import { WORDS } from "./words";
 
 interface Choice {
@@ -92,6 +93,7 @@ export function ModelTab() {
           <p className="tag-ok"><Icon name="tick" /><b>{WORDS.ready}</b></p>
           <p>{WORDS.readyWhy}</p>
           {trial.answer && <blockquote dir="auto">{trial.answer}</blockquote>}
+          <Restart onBack={models.reload} />
           {trial.warning && <p className="tag-warn" dir="auto">{trial.warning}</p>}
         </div>
       )}

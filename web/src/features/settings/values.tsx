@@ -3,6 +3,7 @@ import { Dialog } from "../../ui/dialog";
 import { Icon } from "../../ui/icons";
 import { Loading, troubleOf, useLoad } from "../../ui/load";
 import { request } from "../../wire/api";
+import { Restart } from "./restart";
 import { WORDS } from "./words";
 
 interface Setting {
@@ -34,7 +35,7 @@ export function ValuesTab() {
     <Loading of={settings} lines={10}>
       <p className="settings-head"><span className="quiet">{settings.value?.file ? WORDS.file(settings.value.file) : WORDS.noFile}</span></p>
       <input className="field settings-find" type="search" aria-label={WORDS.find} placeholder={WORDS.find} value={words} onChange={(event) => setWords(event.target.value)} />
-      {told && !editing && <p role="status">{told}</p>}
+      {told && !editing && <div className="card settings-ready"><p role="status">{told}</p><Restart onBack={settings.reload} /></div>}
       <div className="facts-frame">
         <table className="facts settings-values">
           <thead><tr><th scope="col">{WORDS.setting}</th><th scope="col">{WORDS.value}</th><th scope="col">{WORDS.source}</th><th><span className="sr">{WORDS.change}</span></th></tr></thead>
