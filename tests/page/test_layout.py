@@ -125,6 +125,24 @@ async def test_on_a_phone_the_graph_shows_every_name_whole(site: Site, new_perso
     assert await person.page.evaluate(WIDTH) == 0
 
 
+@pytest.mark.point(31)
+async def test_on_a_phone_menus_and_rows_open_within_what_is_seen(site: Site, new_person: OpenPerson) -> None:
+    site.stage.play("orchestrator", ask("operator", "mail Ines"))
+    site.stage.play("operator", ToolCall("exec_mail", {"to": "ines@nord.example", "text": "Hi"}))
+    turn = await site.ask("story", "mail Ines")
+    person = await new_person(viewport={"width": 390, "height": 600}, has_touch=True)
+    await person.enter("s/story")
+    await person.button("Approve for longer").click()
+    await expect(person.page.get_by_role("menuitem", name="Always")).to_be_in_viewport(ratio=1)
+
+    await person.go(f"t/{turn}")
+    row = person.page.locator(".trace-open", has_text="operator").first
+    width = await row.evaluate("e => e.offsetWidth")
+    await row.click()
+    await person.page.locator(".trace-detail").wait_for()
+    assert await row.evaluate("e => e.offsetWidth") == width
+
+
 @pytest.mark.point(32)
 async def test_a_question_is_found_and_decided_by_keyboard_with_visible_focus(
     site: Site, person: Person

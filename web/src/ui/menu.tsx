@@ -36,8 +36,11 @@ export function Menu({ items, label = UI.menu, children, buttonClass = "button-i
 
   useLayoutEffect(() => {
     if (!isOpen || !list.current || !button.current) return;
-    const below = window.innerHeight - button.current.getBoundingClientRect().bottom;
-    setUp(below < list.current.offsetHeight + 8 && below < window.innerHeight / 2);
+    // What scrolls around it cuts the list off at its end.
+    const frame = button.current.closest(".log, .screen, .dialog-body, .rail-body")?.getBoundingClientRect();
+    const { top, bottom } = button.current.getBoundingClientRect();
+    const [above, below] = [top - (frame?.top ?? 0), (frame?.bottom ?? window.innerHeight) - bottom];
+    setUp(below < list.current.offsetHeight + 8 && below < above);
     moveFocus(itemsOf(list.current), 0);
   }, [isOpen]);
 

@@ -7,6 +7,7 @@ import { isOver } from "../../turn/view";
 import { Icon } from "../../ui/icons";
 import { Loading, troubleOf } from "../../ui/load";
 import { Mark } from "../../ui/mark";
+import { useNarrow } from "../../ui/narrow";
 import { ScreenFrame } from "../../ui/screen";
 import { Tag } from "../../ui/tag";
 import { count, duration, money } from "../../ui/time";
@@ -79,6 +80,8 @@ function Waterfall({ turn }: { turn: Turn }) {
 type Span = readonly [number, number];
 
 function Row({ row, span, turn, isOpen, onToggle }: { row: TraceRow; span: Span; turn: Turn; isOpen: boolean; onToggle: () => void }) {
+  // On a phone there is no column of bars.
+  const isNarrow = useNarrow();
   const waited = row.waits.reduce((sum, [from, until]) => sum + until - from, 0);
   return (
     <>
@@ -95,7 +98,7 @@ function Row({ row, span, turn, isOpen, onToggle }: { row: TraceRow; span: Span;
         <td className="num">{waited && row.kind !== "agent" ? "" : duration((row.end - row.start - waited) * 1000)}</td>
         <td className="num">{row.nanoDollars ? money(row.nanoDollars) : row.tokens ? <span className="quiet">{WORDS.tokensOf(count(row.tokens))}</span> : ""}</td>
       </tr>
-      {isOpen && <tr><td colSpan={4} className="trace-detail"><RowDetail row={row} turn={turn} /></td></tr>}
+      {isOpen && <tr><td colSpan={isNarrow ? 3 : 4} className="trace-detail"><RowDetail row={row} turn={turn} /></td></tr>}
     </>
   );
 }
