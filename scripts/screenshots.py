@@ -112,6 +112,8 @@ async def converse(site: Site) -> None:
     }
     stage.play("operator", said(ToolCall("exec_mail", mail), 3_100, 700_000))
     await site.ask("heat-pumps", _SECOND)
+    async with site.client() as client:
+        await client.patch("/api/sessions/heat-pumps", json={"title": "Heat pump quotes"})
 
 
 async def take(
