@@ -64,6 +64,13 @@ async def say(app: App, text: str) -> str:
         (["I like tea", "remnid me what i like"], "I like tea", "understand"),
         (["what is 3 hours and 45 minutes in minutes"], "3 hours and 45 minutes = 225 min", NOTHING),
         (["what is the total of 900, 320 and 75?", "split that by 5"], "259", "understand"),
+        (
+            ["my wife is called Ingrid", "her birthday is on 12 June", "when is Ingrid's birthday?"],
+            "Ingrid's birthday is on 12 June",
+            NOTHING,
+        ),
+        (["read todo.md", "does it need butter?"], "Nothing in todo.md contains 'butter'", NOTHING),
+        (["I like tea", "which things did I tell you?"], "I like tea", "cannot tell"),
         (["my phone number is 0151 2345", "what's my phone number?"], "0151 2345", "cannot"),
         (
             [

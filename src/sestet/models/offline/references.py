@@ -206,11 +206,12 @@ def with_name(question: str, past: Sequence[Exchange]) -> str:
 
 def with_named_subject(statement: str, past: Sequence[Exchange]) -> str:
     """ "She works at the zoo" with the one person that the last message or its answer names."""
-    begins = re.match(r"(?:he|she)(?P<is>'s)?\b(?!')", statement, re.IGNORECASE)
+    begins = re.match(r"(?:(?:he|she)(?P<is>'s)?|(?P<owner>his|her)(?= \w))\b(?!')", statement, re.IGNORECASE)
     name = _person_in(past) if past and begins else ""
     if not name or begins is None:
         return statement
-    return f"{name}{' is' if begins['is'] else ''}{statement[begins.end() :]}"
+    ending = " is" if begins["is"] else "'s" if begins["owner"] else ""
+    return f"{name}{ending}{statement[begins.end() :]}"
 
 
 def _person_in(past: Sequence[Exchange]) -> str:
