@@ -65,6 +65,9 @@ class MemoryIndex:
         ).only()
         return not anything
 
+    def has_reflections(self) -> bool:
+        return bool(self._database.execute("SELECT 1 FROM reflections LIMIT 1"))
+
     def find(self, query: str, limit: int, kinds: Sequence[MemoryKind] = MEMORY_KINDS) -> list[MemoryMatch]:
         """The best matches first; none if the query has only common words."""
         if not (words := telling_words(query)):

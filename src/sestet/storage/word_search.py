@@ -103,7 +103,10 @@ def _weight(rows: Sequence[int], newest: int) -> float:
 def score_texts(hits: Hits, texts: Mapping[int, tuple[str, str]]) -> dict[int, float]:
     """The score of each row by its title, which counts twice, and its text. Higher is better."""
     stems = {word: [stem(part) for part in re.findall(r"\w+", word)] for word in hits.weights}
-    parts = {row: 2 * _stems(title) + _stems(text) for row, (title, text) in texts.items()}
+    parts = {
+        row: 2 * _stems(title) + _stems(text) if title else _stems(text)
+        for row, (title, text) in texts.items()
+    }
     mean = sum(map(len, parts.values())) / max(len(parts), 1) or 1.0
     scores: dict[int, float] = {}
     for row, held in parts.items():

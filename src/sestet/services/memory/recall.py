@@ -109,7 +109,7 @@ class Recall:
         matches = dict.fromkeys(
             (
                 *(match for each in lent for match in self._related(each, ("memories",))),
-                *self._related(asked, ("reflections",)),
+                *(self._related(asked, ("reflections",)) if self._index.has_reflections() else ()),
                 *self._related(asked, ("memories", "observations")),
             )
         )
