@@ -85,7 +85,9 @@ async def test_new_values_are_checked_and_written_and_comments_stay(own_home: Pa
 
 @pytest.mark.slow
 async def test_the_built_in_model_is_tried_and_chosen(own_home: Path) -> None:
-    async with serving_with(own_home, "# mine\n") as (served, file), served.client() as client:
+    # A model that answers already is not written again, so another one is set.
+    other = "# mine\nagent:\n  provider: openai\n  model: gpt-4.1-mini\n"
+    async with serving_with(own_home, other) as (served, file), served.client() as client:
         choices = (await client.get("/api/setup/choices")).json()["choices"]
         built_in = next(each for each in choices if each["place"] == "built in")
         tried = await client.post("/api/setup", json={"choice": built_in["id"]})
