@@ -21,7 +21,7 @@ def test_the_embedded_model_is_named_with_its_dimension(home: Home, call: Call) 
     assert embedding(call) == {
         "name": "embedding",
         "status": "ok",
-        "detail": "local: wordllama l2_supercat 256, 256 dimensions; nothing to embed yet",
+        "detail": "local: all-MiniLM-L6-v2 int8, 384 dimensions; nothing to embed yet",
         "way_out": "",
     }
 

@@ -78,7 +78,7 @@ COMMANDS = {
         "completion", "Print the script that lets your shell complete commands, options and names."
     ),
     "eval": Entry(
-        "evals", "Try routing, the choice of tools and whole conversations on test sets; compare two runs."
+        "evals", "Try routing, tools, retrieval and whole conversations on test sets; compare two runs."
     ),
 }
 

@@ -52,6 +52,10 @@ class AgentSettings(_Section):
         "Sending a message that is surely one specialist's work straight to it, without asking the model who "
         "should do it; auto: only with a router whose measured errors justify that",
     ] = "off"
+    lead_small_models: Annotated[
+        bool,
+        "Whether rules choose agent and tool for a small local model, as far as they understand the request",
+    ] = True
     fallback: Annotated[
         tuple[str, ...], "Models that are asked in this order when that one cannot answer: provider/model"
     ] = ()

@@ -138,6 +138,8 @@ class Models:
         specs = [
             fit_to_tools(spec, (tool.name for tool in self._tools.get(spec.name, ()))) for spec in self._specs
         ]
+        if not self._settings.agent.lead_small_models:
+            return SmallModel(model, specs, self._possible_owners)
         lead = leading_rules(self._specs, self._tools, lambda: self.router)
         return SmallModel(model, specs, self._possible_owners, lead)
 

@@ -196,10 +196,10 @@ async def _try_out(settings: Settings, choice: Choice, run_turn: RunTurn) -> Tri
 
 
 def _for_a_trial(settings: Settings) -> Settings:
-    """The same agents, tools and prompts, without a fallback model and without background work."""
+    """The same agents, tools and prompts, without a fallback model, rules and background work."""
     return replace(
         settings,
-        agent=replace(settings.agent, fallback=()),
+        agent=replace(settings.agent, fallback=(), lead_small_models=False),
         a2a=replace(settings.a2a, enabled=False),
         graph=replace(settings.graph, extraction="off"),
         observational_memory=replace(settings.observational_memory, observe_tokens=_QUIET),

@@ -16,6 +16,10 @@ _TAKES_TEXT = re.compile(
     r"|send|encrypt|what (?:does|do) (?:this|it|that))\b",
     re.IGNORECASE,
 )
+#: A request that goes on in the next line.
+_IS_A_VERB = re.compile(
+    r"(?:please )?(?:read|open|show|list|search|find|delete|remember|run|write)", re.IGNORECASE
+)
 _THAT = re.compile(r"\w+ that\s+(?P<fact>.+)", re.IGNORECASE)
 
 
@@ -25,6 +29,9 @@ def lines_of(text: str) -> list[str]:
 
 def are_requests(lines: Sequence[str]) -> bool:
     """Whether each line is for itself: all are requests, or those that are none cannot belong to them."""
+    if any(_IS_A_VERB.fullmatch(line) for line in lines[:-1]):
+        # "Read", and on the next line the file.
+        return False
     if not 1 < len(lines) <= _MOST_LINES or lines[0].endswith(":"):
         return False
     if all(map(is_request, lines)):
