@@ -30,7 +30,7 @@ _HEADS = 12
 #: The middle layers that are read, and the last one.
 _MIDDLE, _LAST = (1, 3, 5), 6
 MIDDLE_WIDTH = WIDTH * len(_MIDDLE)
-#: The most pieces of a text that count: the model learned from texts of at most so many.
+#: The most pieces of a text that count, about 1,000 characters.
 MOST_PIECES = 256
 
 _opening = Lock()
