@@ -143,6 +143,19 @@ async def test_on_a_phone_menus_and_rows_open_within_what_is_seen(site: Site, ne
     assert await row.evaluate("e => e.offsetWidth") == width
 
 
+@pytest.mark.point(31)
+async def test_at_a_zoom_of_400_percent_a_question_can_be_decided(site: Site, new_person: OpenPerson) -> None:
+    site.stage.play("orchestrator", ask("operator", "mail Ines"))
+    site.stage.play("operator", ToolCall("exec_mail", {"to": "ines@nord.example", "text": "Hi"}))
+    await site.ask("story", "mail Ines")
+    # A window of 1440 by 900.
+    person = await new_person(viewport={"width": 360, "height": 225})
+    await person.enter("s/story")
+
+    await expect(person.button("Approve once")).to_be_in_viewport(ratio=1)
+    await expect(person.button("Stop")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.point(32)
 async def test_a_question_is_found_and_decided_by_keyboard_with_visible_focus(
     site: Site, person: Person
