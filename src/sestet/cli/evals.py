@@ -1,5 +1,6 @@
 """``sestet eval``: figures of how well requests find their agent, and agents their tools."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, TypeVar
 
@@ -10,6 +11,7 @@ from sestet.cli.assistant import load, run
 from sestet.cli.options import AS_JSON, ExitCode, new_program
 from sestet.cli.show.console import open_bar, open_console, print_json
 from sestet.cli.show.evals import print_comparison, print_run
+from sestet.cli.show.evals_memory import print_month
 from sestet.cli.show.evals_page import render_page
 from sestet.cli.show.retrieval import print_retrieval
 from sestet.config import Settings
@@ -19,6 +21,10 @@ from sestet.core.errors import ModelError, PersonError
 from sestet.evals.compare import compare as compare_runs
 from sestet.evals.compare import describe_comparison
 from sestet.evals.figures import figures
+from sestet.evals.memory import Played, play, play_rows
+from sestet.evals.memory import figures as month_figures
+from sestet.evals.memory import misses as month_misses
+from sestet.evals.month import Line, read_month, shipped_month
 from sestet.evals.newcomers import Newcomers
 from sestet.evals.retrieval import describe_figures, read_retrieval_set, try_retrieval
 from sestet.evals.runs import Run, RunLog, load_run, open_run_log
@@ -55,6 +61,13 @@ class _Options(NamedTuple):
     out: Path | None
     html: Path | None
     as_json: bool
+
+
+class _Lived(NamedTuple):
+    """A month through the assistant, and its rows alone."""
+
+    played: Played
+    rows: Played
 
 
 class _Tried(NamedTuple):
@@ -138,6 +151,35 @@ def retrieval(
         print_json(describe_figures(found))
     else:
         print_retrieval(open_console(), found)
+
+
+@program.command("memory")
+def memory(
+    context: typer.Context,
+    model: Annotated[str, typer.Option(metavar="MODEL", help=f"{_MODEL.capitalize()}.")] = "offline",
+    set_file: Annotated[Path | None, _SET] = None,
+    misses: Annotated[bool, typer.Option("--misses", help="Also list the messages that went wrong.")] = False,
+    as_json: Annotated[bool, AS_JSON] = False,
+) -> None:
+    """Live a month of one person in a new home: tell, change, forget and ask, and count what was right."""
+    settings = settings_for(load(context).settings, model)
+    month = read_month(set_file or shipped_month())
+    found = run(_live(settings, month))
+    told = month_figures(*found)
+    if as_json:
+        print_json(told | {"misses": month_misses(found.played)} if misses else told)
+    else:
+        print_month(open_console(), told, month_misses(found.played) if misses else {})
+
+
+async def _live(settings: Settings, month: Sequence[Line]) -> _Lived:
+    with open_bar("memory") as watch:
+
+        def tell(done: int) -> None:
+            if watch:
+                watch(done, len(month), "")
+
+        return _Lived(await play(settings, month, tell), await play_rows(settings, month))
 
 
 @program.command("show")

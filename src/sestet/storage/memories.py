@@ -2,13 +2,14 @@
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from sestet.core.label import Label, Origin
 from sestet.core.record import Record
 from sestet.core.words import stem
 from sestet.storage.database import Database, Rows, label_columns, label_from
+from sestet.storage.fact_slots import FactSlotStore
 from sestet.storage.forgotten_words import ForgottenWords
 from sestet.storage.full_text import match_any, telling_words
 from sestet.storage.word_search import Hits, WordSearch, score_texts
@@ -152,9 +153,11 @@ def _within(kinds: Sequence[MemoryKind]) -> str:
 class MemoryStore:
     """Facts, each with the turn it came from. A replaced fact stays and is only listed on demand."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, now: Callable[[], float] = time.time) -> None:
         self._database = database
         self._index = MemoryIndex(database)
+        self._now = now
+        self.slots = FactSlotStore(database)
 
     def add(
         self, text: str, origin: Origin, made_by: str = "chronicler", supersedes: Sequence[int] = ()
@@ -168,7 +171,7 @@ class MemoryStore:
                     text,
                     origin.session_id,
                     origin.turn_id,
-                    time.time(),
+                    self._now(),
                     *label_columns(origin.label),
                     made_by,
                 ),
@@ -181,7 +184,7 @@ class MemoryStore:
 
     def supersede(self, old: int, later: int) -> None:
         self._database.execute(
-            "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?)", (old, later, time.time())
+            "INSERT OR REPLACE INTO superseded VALUES (?, ?, ?)", (old, later, self._now())
         )
 
     def get(self, memory_id: int) -> MemoryRow | None:
@@ -202,6 +205,21 @@ class MemoryStore:
             f"""{_SELECT} WHERE (? OR by_id IS NULL) AND ? IN ('', memories.session_id)
                 ORDER BY memories.id DESC LIMIT ?""",
             (superseded, session_id, limit),
+        )
+        return _rows(rows)
+
+    def has_more_than(self, number: int) -> bool:
+        """Whether there are more facts than this, without counting all."""
+        return bool(list(self._database.execute("SELECT 1 FROM memories LIMIT 1 OFFSET ?", (number,))))
+
+    def told_between(
+        self, start: float, end: float, limit: int, *, superseded: bool = False
+    ) -> list[MemoryRow]:
+        """The facts that were told in a time, in their order; with ``superseded`` also the replaced ones."""
+        rows = self._database.execute(
+            f"""{_SELECT} WHERE memories.created_at >= ? AND memories.created_at < ?
+                AND (? OR by_id IS NULL) ORDER BY memories.created_at, memories.id LIMIT ?""",
+            (start, end, superseded, limit),
         )
         return _rows(rows)
 

@@ -23,7 +23,7 @@ CREATE TABLE memories (
         session_id TEXT NOT NULL,
         turn_id TEXT NOT NULL,
         created_at REAL NOT NULL
-    , untrusted INTEGER NOT NULL DEFAULT 1, private INTEGER NOT NULL DEFAULT 1, sources TEXT NOT NULL DEFAULT '[]', made_by TEXT NOT NULL DEFAULT 'chronicler') STRICT;
+    , untrusted INTEGER NOT NULL DEFAULT 1, private INTEGER NOT NULL DEFAULT 1, sources TEXT NOT NULL DEFAULT '[]', made_by TEXT NOT NULL DEFAULT 'chronicler', slots_read INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE observations (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         text TEXT NOT NULL,
@@ -592,5 +592,20 @@ CREATE TRIGGER vectors_counted AFTER INSERT ON vectors BEGIN
     END;
 CREATE TRIGGER vectors_uncounted AFTER DELETE ON vectors BEGIN
         UPDATE passage_counts SET number = number - 1, changes = changes + 1 WHERE space = old.space;
+    END;
+CREATE INDEX memories_unread ON memories (id) WHERE slots_read = 0;
+CREATE INDEX memories_by_time ON memories (created_at);
+CREATE INDEX memories_by_turn ON memories (turn_id);
+CREATE TABLE fact_slots (
+        memory_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+        subject TEXT NOT NULL,
+        relation TEXT NOT NULL,
+        value TEXT NOT NULL
+    ) STRICT;
+CREATE INDEX fact_slots_by_relation ON fact_slots (relation, subject);
+CREATE INDEX fact_slots_of_fact ON fact_slots (memory_id);
+CREATE TRIGGER memories_reworded AFTER UPDATE OF text ON memories BEGIN
+        DELETE FROM fact_slots WHERE memory_id = new.id;
+        UPDATE memories SET slots_read = 0 WHERE id = new.id;
     END;
 INSERT INTO remembered_index (remembered_index, rank) VALUES ('rank', 'bm25(1.0, 0.0)');

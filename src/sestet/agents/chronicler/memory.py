@@ -12,8 +12,10 @@ from sestet.core.tool import CallInfo, tool
 from sestet.core.words import day
 from sestet.services.forgetting import Forgetting
 from sestet.services.memory.corrections import holds, states_correction, wrong_value
-from sestet.services.memory.fact_replacement import contradicts, find_replaced
-from sestet.services.memory.recall import Recall
+from sestet.services.memory.fact_replacement import contradicts
+from sestet.services.memory.questions import Question
+from sestet.services.memory.recall import Kind, Recall
+from sestet.services.memory.remembering import compared_with, given_slot, replaced_by, store_slots
 from sestet.storage.memories import MemoryRow, MemoryStore
 
 _FACT_LENGTH = 2_000
@@ -22,6 +24,31 @@ _COMPARED = 1_000
 #: The number of similar facts among which one with the same words is looked for.
 _SIMILAR = 20
 _ID = "Its id, such as m3"
+#: How an answer begins, by its language and kind.
+_HEADS: dict[str, dict[Kind, str]] = {
+    "en": {
+        "facts": "You told me:",
+        "yes": "Yes. You told me:",
+        "no": "No. You told me:",
+        "time": "You told me on {days}:",
+        "history": "Before, you told me:",
+    },
+    "de": {
+        "facts": "Du hast mir gesagt:",
+        "yes": "Ja. Du hast mir gesagt:",
+        "no": "Nein. Du hast mir gesagt:",
+        "time": "Du hast mir gesagt ({days}):",
+        "history": "Früher hast du mir gesagt:",
+    },
+}
+_NOTHING = {
+    "en": "I remember nothing about {query!r}. You can tell me now.",
+    "de": "Dazu weiß ich nichts. Du kannst es mir jetzt sagen.",
+}
+_NOTHING_YET = {
+    "en": "I do not remember anything yet. You can tell me now.",
+    "de": "Ich weiß noch nichts über dich. Du kannst es mir jetzt sagen.",
+}
 
 
 @tool(
@@ -52,6 +79,9 @@ async def memory_remember(
     memories: MemoryStore,
     /,
     fact: Annotated[str, "One fact about the person, in their own words, such as 'I like tea'"],
+    subject: Annotated[str, "Whose fact it is: me, or a name; with relation and value"] = "",
+    relation: Annotated[str, "What it tells, in one or two words: home, phone number, rent"] = "",
+    value: Annotated[str, "The value, in the words of the fact"] = "",
 ) -> Labelled:
     """Remember one fact about the person for all later conversations. Never passwords or other secrets.
 
@@ -59,8 +89,8 @@ async def memory_remember(
     """
     fact = given(fact, "fact", _FACT_LENGTH)
     refuse_secret(fact)
-    found = (*memories.latest(_COMPARED), *memories.find(fact, _SIMILAR))
-    candidates = {row.id: row for row in found}
+    slot = given_slot(fact, subject, relation, value)
+    candidates = {row.id: row for row in compared_with(memories, fact, slot)}
     counting = [row for row in candidates.values() if row.superseded_by is None]
     corrected = [row.id for row in counting if _corrects(call, fact, row, counting)]
     origin = _own(call) if corrected else origin_of(call, fact)
@@ -71,9 +101,10 @@ async def memory_remember(
         told = f"Already remembered: {known.text} ({day(known.created_at)})"
         return Labelled(told, CLEAN, no_effect=True)
     if known is None:
-        rows = ((row.id, row.text, row.label) for row in candidates.values())
-        replaced = [*find_replaced(fact, origin.label, rows), *(row.id for row in same), *corrected]
+        replaced = replaced_by(memories, fact, origin.label, [*candidates.values()], slot)
+        replaced = [*replaced, *(row.id for row in same), *corrected]
         known = memories.add(fact, origin, call.agent, list(dict.fromkeys(replaced)))
+        store_slots(memories, known, slot)
     kept = [row for row in candidates.values() if _is_kept(row, known) and contradicts(fact, row.text)]
     return _told(call, f"Remembered: {known.text}", memories.replaced_by(known.id), kept)
 
@@ -111,14 +142,18 @@ async def memory_recall(
 ) -> Labelled:
     """Recall what the person told earlier, the best match first, each fact with its id and day."""
     query = given(query, "query", _FACT_LENGTH)
-    found = await recall.facts(query, limit)
+    # "Noor in March" of "what did I tell you about Noor in March?"
+    is_part = query.casefold() in call.words.casefold()
+    answer = await recall.answer(query, limit, call.words if is_part else "")
+    found, language = answer.rows, "de" if Question(query).is_german else "en"
     if not found:
         anything = await recall.facts("", 1)
-        about = f"I remember nothing about {query!r}." if anything else "I do not remember anything yet."
-        return Labelled(f"{about} You can tell me now.", CLEAN)
+        nothing = _NOTHING[language] if anything else _NOTHING_YET[language]
+        return Labelled(nothing.format(query=query, days=answer.days), CLEAN)
     label = stored_label(f"memory_recall of {call.agent}", (row.label for row in found))
-    facts = tuple(Found(f"m{row.id}", row.text) for row in found)
-    return Labelled("\n".join(("You told me:", *map(_line, found))), label, found=facts)
+    facts = tuple(Found(f"m{row.id}", row.text, answer.kind if answer.is_sure else "") for row in found)
+    head = _HEADS[language][answer.kind].format(days=answer.days)
+    return Labelled("\n".join((head, *map(_line, found))), label, found=facts)
 
 
 @tool(
@@ -159,7 +194,9 @@ async def memory_update(
         if later is not None and later.turn_id == call.turn_id and later.text == fact:
             return _told(call, _updated(later), [old])
         raise ToolError(f"m{old.id} was replaced by m{old.superseded_by}; update that one")
-    return _told(call, _updated(memories.add(fact, origin, call.agent, [old.id])), [old])
+    later = memories.add(fact, origin, call.agent, [old.id])
+    store_slots(memories, later, None)
+    return _told(call, _updated(later), [old])
 
 
 @tool(
@@ -215,7 +252,8 @@ def _require(memories: MemoryStore, wanted: str) -> MemoryRow:
 
 
 def _line(row: MemoryRow) -> str:
-    return f"- {row.text} (m{row.id}, {day(row.created_at)}{not_yours(row.label)})"
+    replaced = f", replaced by m{row.superseded_by}" if row.superseded_by is not None else ""
+    return f"- {row.text} (m{row.id}, {day(row.created_at)}{replaced}{not_yours(row.label)})"
 
 
 def _replaced_line(row: MemoryRow) -> str:

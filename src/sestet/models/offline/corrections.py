@@ -41,7 +41,10 @@ class Correction(NamedTuple):
     @property
     def is_sentence(self) -> bool:
         """Whether ``new`` stands alone; else it takes the place of ``old`` in the fact."""
-        return not self.said and (_SAID["verb"].search(self.new) is not None or len(self.new.split()) > 4)
+        is_long = len(self.new.split()) > 4 or re.match(
+            r"(?:i|we|she|he|they) \w+ \w", self.new, re.IGNORECASE
+        )
+        return not self.said and (_SAID["verb"].search(self.new) is not None or bool(is_long))
 
     @property
     def has_pronoun(self) -> bool:

@@ -67,7 +67,10 @@ def _forget_about(work: Work, found: re.Match[str]) -> Next:
             return None
         # A fact that was replaced counts again once the newer one is forgotten.
         return _recall_all(work)
-    facts = answers_to(what, work.last.result.found)
+    facts = answers_to(what, found_now := work.last.result.found)
+    if not facts and len(found_now) == 1 and not _has_all(work):
+        # Recalling is sure of one fact.
+        facts = list(found_now)
     if not facts and not _has_all(work):
         return _recall_all(work)
     if not facts and (done := work.made("memory_forget")):
@@ -107,7 +110,7 @@ def after_forgetting(work: Work) -> Next:
     has_erred = work.last.result.failed and not work.last.result.for_person
     if not has_erred or "memory_recall" not in work.tools or work.made("memory_recall"):
         return None
-    return _recall_all(work)
+    return call("memory_recall", query=str(work.last.call.arguments.get("words", "")), limit=_MOST_FACTS)
 
 
 def after_recalling(work: Work) -> Next:
@@ -115,6 +118,8 @@ def after_recalling(work: Work) -> Next:
     if failed := [step for step in work.made("memory_forget") if step.result.failed]:
         words = str(failed[0].call.arguments.get("words", ""))
         facts = answers_to(words, work.last.result.found)
+        if not facts and not _has_all(work):
+            return _recall_all(work)
         return _forget(facts[0]) if len(facts) == 1 else _NOTHING_TO_FORGET.format(what=words)
     return _only_answers(work, "You told me:", _NOT_ON_RECORD)
 
@@ -172,6 +177,13 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
     result = work.last.result
     if not has_subject(work.request):
         return None
+    if (
+        work.last.call.name == "memory_recall"
+        and not _has_all(work)
+        and any(one.kind for one in result.found)
+    ):
+        # Recalling judges by words, slots and meaning which facts answer.
+        return result.text
     question = _question(work)
     kept = answers_to(question, result.found)
     if asks_name_or_age(question) and work.last.call.name == "memory_recall" and not _has_all(work):
@@ -180,9 +192,10 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
         # Other words for the same things may find more.
         wider, is_for_all = search_words(question), is_about_person(question)
         is_for_all = is_for_all or read_asked_kind(question) is not None
-        if work.last.call.name == "memory_recall" and (wider != question or is_for_all):
+        is_memory = work.last.call.name == "memory_recall"
+        if is_memory and (wider != question or is_for_all):
             return _recall_all(work)
-        if wider != question and not is_for_all:
+        if not is_memory and wider != question and not is_for_all:
             return call(work.last.call.name, query=wider, limit=_MOST_FACTS)
     if set(kept) == set(result.found):
         return None

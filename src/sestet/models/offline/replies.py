@@ -230,6 +230,9 @@ def _outcome(task: Task, asked: Request, result: ToolMessage) -> str:
         )
     if not task.is_lookup or asked.is_final or answers_to(asked.question or task.text, result.found):
         return result.text
+    if asked.agent == "chronicler" and any(found.kind for found in result.found):
+        # Memory has judged by itself that these facts answer.
+        return result.text
     # Only the person's own facts are told as what may be meant.
     return result.text if asked.agent == "chronicler" and candidates_for(task.text, result.found) else ""
 

@@ -22,7 +22,7 @@ from sestet.models.offline.corrections import answered_question, read_correction
 from sestet.models.offline.direct import answer_limits, answer_talk
 from sestet.models.offline.earlier import Earlier
 from sestet.models.offline.file_answers import ANSWER
-from sestet.models.offline.languages import answer_in_language
+from sestet.models.offline.german import task_in_language
 from sestet.models.offline.limits import find_limit
 from sestet.models.offline.matching import find_tool, lacks_number, match_tool, names_file
 from sestet.models.offline.memory_work import CORRECT, CORRECT_ABOUT, FORGET_ALL
@@ -109,8 +109,8 @@ class Understanding:
         text = as_one_request(text)
         if len(text) > _LONGEST:
             return (self._long(text),)
-        if answer := answer_in_language(text, [exchange.asked for exchange in self._past]):
-            return (Task(text, answer=answer),)
+        if task := task_in_language(text, [exchange.asked for exchange in self._past], self._tools):
+            return (task,)
         text = with_known_verbs(text)
         if (kept := text_to_keep(text)) and "\n" in kept:
             # "Remember this" below a text that was pasted keeps it as one fact.
@@ -297,7 +297,7 @@ class Understanding:
             return None
         said = with_subject(said, self._past) if not has_subject(said) else said
         question = with_name(said, self._past)
-        if not has_subject(question):
+        if not has_subject(question) and not _SAID["asks_of_me"].search(question):
             return Task(text, answer=WHAT_IS_MEANT) if is_question(text) else None
         if is_about_assistant(question):
             return Task(text, answer=nothing_on_record(question))

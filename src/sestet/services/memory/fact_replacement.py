@@ -1,16 +1,18 @@
 """Rules that decide which older facts a new fact replaces.
 
 A fact that is replaced by mistake is not lost: it is kept, shown as replaced, and can be restored. The rules
-cover three clear cases: the same attribute with another value, a value that the new fact calls wrong, and a
-yes that became a no.
+cover clear cases: the same attribute with another value, news about the one fact that it can mean, a value
+that the new fact calls wrong or ended, and a yes that became a no.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from sestet.core.label import Label
 from sestet.core.record import Record
+from sestet.services.memory.phrases import ME, name_of
+from sestet.services.memory.slots import Slots, read_slots
 
 #: Attributes with one value at a time; "my sister is tall" must not replace "my sister is Ada".
 _SINGLE = frozenset(
@@ -85,11 +87,104 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
 
     Untrusted text never replaces a fact in the person's own words.
     """
-    return [
+    texts = {memory_id: text for memory_id, text, label in known if label.untrusted >= new_label.untrusted}
+    told = read_slots(new)
+    read = {memory_id: read_slots(text) for memory_id, text in texts.items()}
+    replaced = [
         memory_id
-        for memory_id, text, label in known
-        if label.untrusted >= new_label.untrusted and contradicts(new, text)
+        for memory_id, text in texts.items()
+        if contradicts(new, text) or any(_gives_another_value(a, b) for a in told for b in read[memory_id])
     ]
+    for one in told if not replaced else ():
+        if (meant := _changed_by_news(one, read)) is not None and meant not in replaced:
+            replaced.append(meant)
+    return replaced
+
+
+def _gives_another_value(new: Slots, old: Slots) -> bool:
+    """Whether the new statement has the place of the old one, or says that its value has ended."""
+    if new.ended and _is_ended(new, old):
+        return True
+    is_same = (
+        bool(new.relation) and new.relation == old.relation and new.subject == old.subject and bool(new.value)
+    )
+    if not is_same or _same_text(new.value, old.value) or not _comparable_kinds(new, old):
+        return False
+    if new.relation in _BY_SUBJECT:
+        return new.single and old.single and _same_somebody(new, old)
+    if new.relation == new.subject and not (new.kinds & old.kinds - {"text", "name"}):
+        # "Noor is …" says many things of Noor.
+        return False
+    if new.key == old.key:
+        # "The meeting is fun" and "the meeting is long" can both be true.
+        has_value = "text" not in new.kinds & old.kinds
+        return (new.single and old.single and has_value) or new.news
+    # "The new door code" is the code of the door that was told before.
+    return new.news and new.single and bool(new.key) and (new.key <= old.key or old.key <= new.key)
+
+
+def _changed_by_news(new: Slots, known: Mapping[int, Sequence[Slots]]) -> int | None:
+    """The one older fact with a value of the same kind that news can mean; None: none, or several."""
+    if not new.news or not new.key or not new.value:
+        return None
+    fits: dict[int, float] = {}
+    for memory_id, statements in known.items():
+        for old in statements:
+            is_about = new.subject == old.subject or {new.subject, old.subject} & (new.key & old.key)
+            is_near = bool(old.key) and (new.key <= old.key or old.key <= new.key)
+            has_kind = bool(new.kinds & old.kinds - {"text"}) and _comparable_kinds(new, old)
+            if is_about and is_near and has_kind and not _same_text(new.value, old.value):
+                fit = len(new.key & old.key) / len(new.key | old.key)
+                fits[memory_id] = max(fit, fits.get(memory_id, 0.0))
+    best = max(fits.values(), default=0.0)
+    meant = [memory_id for memory_id, fit in fits.items() if fit == best]
+    return meant[0] if len(meant) == 1 else None
+
+
+#: Relations that a verb tells: whose it is says all.
+_BY_SUBJECT = frozenset({"home", "work", "profession", "study", "born", "age", "name", "car", "bank"})
+_EXACT = frozenset({"date", "time", "weekday", "duration", "number"})
+
+
+def _same_somebody(new: Slots, old: Slots) -> bool:
+    """ "The keys live in the drawer" says nothing of where I live."""
+    return new.subject != ME or new.key == old.key
+
+
+def _is_ended(new: Slots, old: Slots) -> bool:
+    """Whether the ended words are the value of a statement about the same subject."""
+    ended = {word for word in _words(new.ended) if word not in _PLACING and word != "the"}
+    if ended and name_of(new.ended) == old.subject:
+        # "I cook on weekdays, not Jonas"
+        return new.key <= old.key and _same_text(new.value, old.value)
+    is_about = new.subject == old.subject or bool(new.key & old.key)
+    shares = not new.relation or bool(new.key & old.key) or new.subject != old.subject
+    return bool(ended) and is_about and shares and ended <= set(_words(old.value))
+
+
+def _is_placed(value: str) -> bool:
+    return re.match(r"(?:in|at|on|near|under|behind|to)\b", value, re.IGNORECASE) is not None
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[\w-]+", text.casefold())
+
+
+def _same_text(one: str, other: str) -> bool:
+    return _words(one) == _words(other)
+
+
+def _comparable_kinds(new: Slots, old: Slots) -> bool:
+    """Whether two values may take each other's place: no price takes that of a name."""
+    if len({_is_placed(slot.value) for slot in (new, old)}) > 1:
+        # "My sister is now in Rome" says nothing of "my sister is Ada".
+        return bool(new.kinds & old.kinds & _EXACT) or new.relation in _BY_SUBJECT
+    if "money" in new.kinds | old.kinds:
+        return "money" in new.kinds and "money" in old.kinds
+    exact = (new.kinds & _EXACT, old.kinds & _EXACT)
+    if all(exact):
+        return bool(exact[0] & exact[1])
+    return not any(exact) or (new.news and new.single)
 
 
 def contradicts(new: str, old: str) -> bool:

@@ -11,7 +11,7 @@ _RowT = TypeVar("_RowT")
 _NONE: frozenset[str] = frozenset()
 
 #: Words that name no subject: function words, courtesies, words about time, and words about the talk itself.
-_EMPTY = frozenset(
+EMPTY = frozenset(
     # One text is easier to read and to keep than a list of quoted words.
     """
     a about actually after afternoon again all also always am an and another any anybody anyone anything are
@@ -138,9 +138,9 @@ class Asked:
         self._text = text = _tidy(message)
         self._is_command = not is_query and re.match(_COMMAND, text) is not None
         text = "" if self._is_command else text
-        self._is_question = is_query or bool(re.search(_QUESTION, text))
+        self.is_question = is_query or bool(re.search(_QUESTION, text))
         self._required = frozenset(map(stem, re.findall(_WHOSE, text)))
-        self._topics = _topics_asked(text) if self._is_question else _NONE
+        self._topics = _topics_asked(text) if self.is_question else _NONE
         topic_words = {word for name in self._topics for word in _TOPICS[name].asked_with}
         words = _subject_words(text) - topic_words
         self._deeds = words & _DEEDS
@@ -155,7 +155,7 @@ class Asked:
     @cached_property
     def _subject(self) -> frozenset[str]:
         """The stems of which a related memory has some; empty: only a topic can relate it."""
-        return self._words or (self._deeds if self._is_question and not self._topics else _NONE)
+        return self._words or (self._deeds if self.is_question and not self._topics else _NONE)
 
     @property
     def search_words(self) -> str:
@@ -221,4 +221,4 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _subject_words(text: str) -> frozenset[str]:
-    return frozenset(stem(word) for word in re.findall(r"\w+", text) if word not in _EMPTY)
+    return frozenset(stem(word) for word in re.findall(r"\w+", text) if word not in EMPTY)

@@ -242,4 +242,23 @@ VERSIONS_16_ONWARD: tuple[str, ...] = (
         UPDATE passage_counts SET number = number - 1, changes = changes + 1 WHERE space = old.space;
     END;
     """,
+    # 29: the slots of facts, derived from their texts; 0: not read yet, or the text has changed.
+    """
+    ALTER TABLE memories ADD COLUMN slots_read INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX memories_unread ON memories (id) WHERE slots_read = 0;
+    CREATE INDEX memories_by_time ON memories (created_at);
+    CREATE INDEX memories_by_turn ON memories (turn_id);
+    CREATE TABLE fact_slots (
+        memory_id INTEGER NOT NULL REFERENCES memories (id) ON DELETE CASCADE,
+        subject TEXT NOT NULL,
+        relation TEXT NOT NULL,
+        value TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX fact_slots_by_relation ON fact_slots (relation, subject);
+    CREATE INDEX fact_slots_of_fact ON fact_slots (memory_id);
+    CREATE TRIGGER memories_reworded AFTER UPDATE OF text ON memories BEGIN
+        DELETE FROM fact_slots WHERE memory_id = new.id;
+        UPDATE memories SET slots_read = 0 WHERE id = new.id;
+    END;
+    """,
 )
