@@ -161,8 +161,8 @@ async def test_a_change_is_never_guessed_by_the_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    words = "Merk dir, dass ich Kaffee mag."
-    replies = [asks("operator", words), wrote({"answer": "Das kann ich hier nicht."})]
+    words = "Souviens-toi que j'aime le café."
+    replies = [asks("operator", words), wrote({"answer": "Je ne peux pas le faire ici."})]
     async with serve(*replies) as server, sestet.open(settings(server), home=tmp_path / "home") as app:
         events = await run(app, words)
 

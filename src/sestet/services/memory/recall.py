@@ -107,7 +107,7 @@ class Recall:
         if (span := read_span(message or query, self._clock().date())) is not None:
             return Answer(tuple(self._told_in(span, question, max(limit, _LATEST_TOLD))), "time", span.named)
         if Asked(query, is_query=True).is_for_all:
-            return Answer(tuple(self._memories.latest(limit)))
+            return Answer(tuple(self._memories.latest(limit)), is_sure=False)
         rows = await self._best(question, Asked(query, is_query=True), limit)
         if question.is_history and (earlier := self._replaced(rows)):
             return Answer(tuple(earlier[:limit]), "history")
