@@ -18,7 +18,7 @@ export function Welcome({ onPick }: { onPick: (text: string) => void }) {
       .then((facts) => setAgents(facts.root.sub_agents))
       .catch(() => {});
   }, []);
-  const examples = agents.flatMap((agent) => (agent.examples ?? []).slice(0, 1).map((text) => ({ agent: agent.name, text })));
+  const examples = agents.flatMap((agent) => (agent.examples ?? []).slice(0, 1).map((text) => ({ agent: agent.name, text: text.replace(/\bi\b/gu, "I") })));
   return (
     <div className="welcome" role="region" aria-label={WORDS.welcome} tabIndex={-1}>
       <div className="welcome-column">
