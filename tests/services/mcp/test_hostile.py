@@ -65,7 +65,8 @@ async def test_orders_in_descriptions_are_cleaned_and_bounded(world: World) -> N
 
 
 @pytest.mark.parametrize(
-    ("mode", "told"), [("huge", "a message of more than 4 MB"), ("endless", "more than 16 MB")]
+    ("mode", "told"),
+    [("huge", "a message of more than 4 MB"), ("endless", "more than 16 MB"), ("lines", "more than 16 MB")],
 )
 async def test_a_flood_ends_the_call_in_doubt_and_the_server(world: World, mode: str, told: str) -> None:
     entry = program("hostile", mode)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 #: One message, and everything that a server may send for one request.
 MOST_MESSAGE, MOST_RECEIVED = 4_000_000, 16_000_000
 _CHUNK = 65_536
+#: What each line counts beside its bytes: to read an empty one takes as long as to read a short message.
+_LINE = 1_000
 _KEPT_ERRORS = 4_000
 #: A server that writes more to stderr than this is read slowly, so that it waits and not we.
 _MOST_ERRORS, _ERROR_PAUSE = 1_000_000, 0.05
@@ -101,7 +103,7 @@ async def _read(
     try:
         async with to_session:
             while chunk := await reader.read(_CHUNK):
-                if not watch.count(len(chunk)):
+                if not watch.count(len(chunk) + _LINE * chunk.count(b"\n")):
                     return
                 *whole, rest = chunk.split(b"\n")
                 for part in whole:

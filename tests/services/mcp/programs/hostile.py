@@ -58,6 +58,9 @@ def call(request: Json) -> None:
         while True:
             params = {"level": "info", "data": "x" * 10_000}
             send({"method": "notifications/message", "params": params})
+    if MODE == "lines":
+        while True:
+            sys.stdout.write("\n" * 65_536)
     if MODE == "peek":
         try:
             found = NOTES.read_text()
