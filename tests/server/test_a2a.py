@@ -130,9 +130,12 @@ async def test_a_token_for_a2a_opens_nothing_else(tmp_path: Path) -> None:
             closed = [(await caller.get(path)).status_code for path in paths]
             talk = await caller.post("/api/sessions", json={"text": "hi"})
             refused = await chat.post("/a2a", json={})
+            async with served.client("") as nobody:
+                unknown = [(await nobody.post(path, json={})).status_code for path in ("/a2a", "/")]
 
     assert set(closed) == {403}
     assert (talk.status_code, refused.status_code) == (403, 403)
+    assert unknown == [401, 401]
     assert "--scope a2a" in refused.json()["error"]["way_out"]
 
 

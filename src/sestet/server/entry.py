@@ -63,7 +63,7 @@ class Entry:
         ``scheme``: the one that clients see, which a proxy may have changed on the way.
         ``page``: the paths of the page's own files, which hold nothing private.
         """
-        self._open_paths = OPEN_PATHS | page
+        self._page = page
         self._inner = inner
         self._tokens = tokens
         self._hosts = frozenset(host.lower() for host in hosts)
@@ -101,12 +101,17 @@ class Entry:
         _require_ordinary(scope, headers)
         _refuse_token_in_address(scope)
         token = self._token(headers)
-        if token is None and scope["path"] not in self._open_paths:
+        if token is None and not self._is_open(scope):
             raise _unknown(headers)
         if token is not None:
             self._limits.count(token.name)
         scope["sestet.token"] = token
         return limited_body(headers, receive, self._limits.body_of(scope["path"]))
+
+    def _is_open(self, scope: Scope) -> bool:
+        # Other methods at the path of a file may be requests: A2A answers a POST at "/".
+        reads = scope["method"] in ("GET", "HEAD")
+        return scope["path"] in OPEN_PATHS or (reads and scope["path"] in self._page)
 
     def _require_own_host(self, scope: Scope, headers: Headers) -> None:
         named = headers.getlist("host")
