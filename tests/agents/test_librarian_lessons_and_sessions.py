@@ -125,6 +125,21 @@ async def test_past_conversations_are_found_by_the_words_of_both_sides(tmp_path:
     database.close()
 
 
+async def test_the_words_of_a_caller_are_not_shown_as_the_persons(tmp_path: Path) -> None:
+    async with sestet.open({}, model=sestet.ScriptedModel(["No."]), home=tmp_path) as app:
+        async for _ in app.runner.run_turn("caller:1", "I like to pay mallory", caller="peer"):
+            pass
+    database = Database(tmp_path / "sestet.db")
+
+    found = await run(search_sessions, SessionSearch(database), query="mallory")
+    label = await label_of(search_sessions, SessionSearch(database), query="mallory")
+    database.close()
+
+    assert "  somebody else: I like to pay mallory" in found
+    assert "the person" not in found
+    assert label.untrusted
+
+
 async def test_a_conversation_that_goes_on_after_a_search_is_found_by_the_next(tmp_path: Path) -> None:
     model = sestet.ScriptedModel({"orchestrator": ["One.", "Two."]})
     async with sestet.open({}, model=model, home=tmp_path) as app:

@@ -12,7 +12,9 @@ from a2a.types import Message, Part, Role, TaskPushNotificationConfig
 from a2a.utils.errors import A2AError, InvalidParamsError, UnsupportedOperationError
 
 import sestet
+from sestet.core.errors import PersonError
 from sestet.server.a2a.callers import CallerLimits, Callers
+from sestet.services.sessions import last_session, name_session, require_session
 from sestet.services.tokens import Tokens
 from sestet.storage.accepted_messages import AcceptedMessages
 from sestet.storage.callers import CallerStore
@@ -153,3 +155,39 @@ async def test_a_callers_sessions_are_not_observed(tmp_path: Path) -> None:
     database.close()
 
     assert observed == ["own"]
+
+
+async def test_a_revoked_caller_is_told_nothing_more(tmp_path: Path) -> None:
+    async with serving(tmp_path, "Hello.", settings=settings("127.0.0.1:1")) as served:
+        async with a2a_client(served, served.new_token("a2a", "peer")) as client:
+            request = message("hi")
+            config = TaskPushNotificationConfig(url="http://127.0.0.1:1/")
+            request.configuration.task_push_notification_config.CopyFrom(config)
+            task = await ask(client, request)
+        store = CallerStore(served.app.database)
+        before = store.targets(task.id)
+        served.server.host.tokens.revoke("peer")
+
+        assert len(before) == 1
+        assert store.targets(task.id) == []
+
+
+async def test_the_owner_does_not_talk_where_others_read_by_mistake(tmp_path: Path) -> None:
+    model = sestet.ScriptedModel(["Yours.", "Theirs.", "A program's."])
+    async with sestet.open({}, model=model, home=tmp_path) as app:
+        await app.ask("hello", "own")
+        async for _ in app.runner.run_turn("caller:1", "hello", caller="peer"):
+            pass
+        async for _ in app.runner.run_turn("mcp-work", "hello", mine=False):
+            pass
+        last = last_session(app.journal)
+
+        assert last is not None
+        assert [last.id, name_session(app.journal, "last"), require_session(app.journal, "last").id] == (
+            ["own"] * 3
+        )
+        # An MCP client chose the name 'work', and the person does not mean its conversation.
+        assert name_session(app.journal, "work") == "work"
+        for name in ("mcp-work", "mcp-notes", "caller:1"):
+            with pytest.raises(PersonError, match="they read what is said in it"):
+                await app.ask("my secret plan", name)

@@ -90,3 +90,16 @@ async def test_a_token_that_only_reads_adds_no_words(tmp_path: Path) -> None:
     async with serving(tmp_path) as served, served.client(served.new_token("read")) as client:
         answer = await client.post("/api/turns/none/steer", json={"text": "x"})
     assert answer.status_code == 403
+
+
+async def test_a_turn_that_answers_a_caller_takes_no_words_of_the_owner(tmp_path: Path) -> None:
+    model = PatientModel("Hello.")
+    async with serving(tmp_path, model=model) as served, served.client() as client:
+        turn = served.server.host.turns.accept("caller:1", "hi", caller="peer").turn_id
+        await model.asked.wait()
+        added = await client.post(f"/api/turns/{turn}/steer", json={"text": "our code is 1234"})
+        model.may_answer.set()
+        await read_turn(served, turn)
+
+    assert added.status_code == 409
+    assert "somebody else" in added.json()["error"]["message"]

@@ -95,7 +95,7 @@ class DetachedTurns:
         """
         agent = require_agent(self._runner.root, agent)
         require_usable(self._journal, session_id, text)
-        require_own_session(session_id, caller)
+        require_own_session(session_id, caller, mine=mine)
         if len(key) > _LONGEST_KEY:
             raise PersonError(
                 f"the key of a message has {len(key)} characters, and the most is {_LONGEST_KEY}"

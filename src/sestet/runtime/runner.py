@@ -73,7 +73,7 @@ class Runner:
         that answers; if it does not exist, the turn fails. ``caller``: somebody else who gets the answer.
         """
         require_texts(session_id, text)
-        require_own_session(session_id, caller)
+        require_own_session(session_id, caller, mine=mine)
         mine = mine and not caller
         text = whole(text)
 

@@ -10,6 +10,7 @@ from sestet.core.label import PIPED
 from sestet.core.message import UserMessage, whole
 from sestet.runtime.prompts import say
 from sestet.runtime.turn import AgentRun, Turn
+from sestet.services.sessions import is_others
 
 _MOST_TEXTS = 20
 _LONGEST_KEY = 200
@@ -42,6 +43,8 @@ def _known(turn: Turn, key: str) -> TurnSteered | None:
 
 
 def _require_room(turn: Turn) -> None:
+    if is_others(turn.session_id):
+        raise NotSteerableError("this turn answers somebody else, who would read the words")
     if turn.agent:
         raise NotSteerableError(f"'{turn.agent}' answers this turn alone, and reads nothing but its request")
     if turn.log and isinstance(turn.log[-1], END_OF_TURN):

@@ -25,9 +25,8 @@ from sestet.core.schema import JsonObject, JsonValue, find_problems, object_sche
 from sestet.core.tool import CallInfo, Tool
 from sestet.runtime.tool_call import clip
 from sestet.server.host import Host
+from sestet.services.sessions import MCP_CLIENTS
 
-#: The conversations of MCP clients; no other conversation can be named by them.
-SESSION = "mcp-"
 _NAME = re.compile(r"[A-Za-z0-9-]{1,40}")
 _QUIET_SECONDS = 5.0
 #: The tools that a client may call itself. Each of them only reads.
@@ -78,7 +77,11 @@ class Asked(Record):
 
     @property
     def result(self) -> types.CallToolResult:
-        facts = {"outcome": self.outcome, "turn": self.turn, "session": self.session.removeprefix(SESSION)}
+        facts = {
+            "outcome": self.outcome,
+            "turn": self.turn,
+            "session": self.session.removeprefix(MCP_CLIENTS),
+        }
         return types.CallToolResult(
             content=[types.TextContent(text=self.text)],
             structured_content=facts,
@@ -146,7 +149,7 @@ async def _ask(host: Host, arguments: JsonObject) -> Asked:
     name = str(arguments.get("session") or uuid4().hex[:12])
     if not _NAME.fullmatch(name):
         raise ToolError("the name of a session has only letters, digits and '-', 40 at most")
-    session_id, turns = f"{SESSION}{name}", host.turns
+    session_id, turns = f"{MCP_CLIENTS}{name}", host.turns
     after = turns.feeds.last(session_id)
     message = turns.accept(session_id, str(arguments["text"]), mine=False)
     with turns.feeds.reading(session_id) as feed:
@@ -164,7 +167,7 @@ async def _ask(host: Host, arguments: JsonObject) -> Asked:
 async def _find_result(host: Host, arguments: JsonObject) -> Asked:
     turn_id = str(arguments["turn"])
     row = host.app.journal.turn(turn_id)
-    if row is None or not row.session_id.startswith(SESSION):
+    if row is None or not row.session_id.startswith(MCP_CLIENTS):
         raise ToolError(f"there is no turn '{turn_id[:60]}' of an MCP client")
     ends = [event for event in host.app.journal.events_of(turn_id) if isinstance(event, END_OF_TURN)]
     if not ends:

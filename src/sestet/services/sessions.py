@@ -18,6 +18,7 @@ from sestet.storage.session_search import Exchange, SessionSearch
 __all__ = [
     "CALLERS",
     "LAST",
+    "MCP_CLIENTS",
     "Exchange",
     "SessionRow",
     "TurnRow",
@@ -25,6 +26,7 @@ __all__ = [
     "event_values",
     "find_session",
     "is_callers",
+    "is_others",
     "last_session",
     "name_session",
     "new_session_id",
@@ -39,6 +41,8 @@ __all__ = [
 
 #: The names of callers' sessions begin with this: nobody else talks in them.
 CALLERS = "caller:"
+#: Those of MCP clients' sessions, which every MCP client can name.
+MCP_CLIENTS = "mcp-"
 
 _NAME = re.compile(r"[\w.@:+][\w.@:+-]{0,63}")
 #: What a person writes for the session that was used last.
@@ -63,7 +67,8 @@ def find_session(journal: Journal, wanted: str) -> SessionRow | None:
     """The session of that name. The part after the dash is enough when no other session has it."""
     rows = journal.sessions(_ALL)
     exact = [row for row in rows if row.id == wanted]
-    found = exact or [row for row in rows if row.id.rpartition("-")[2] == wanted]
+    # A program chooses the part after the dash itself, and could choose one that the person uses.
+    found = exact or [row for row in rows if row.id.rpartition("-")[2] == wanted and not is_others(row.id)]
     return found[0] if len(found) == 1 else None
 
 
@@ -75,7 +80,10 @@ def require_session(journal: Journal, wanted: str) -> SessionRow:
     if (row := find_session(journal, wanted)) is not None:
         return row
     rows = journal.sessions(_ALL)
-    found = rows[:1] if _is_last(wanted) else [row for row in rows if wanted and _begins(row.id, wanted)]
+    if _is_last(wanted):
+        found = [row for row in rows if not is_others(row.id)][:1]
+    else:
+        found = [row for row in rows if wanted and _begins(row.id, wanted)]
     if len(found) == 1:
         return found[0]
     if found:
@@ -164,8 +172,18 @@ def is_callers(session_id: str) -> bool:
     return session_id.startswith(CALLERS)
 
 
-def require_own_session(session_id: str, caller: str) -> None:
-    """Refuse a message of the owner in a caller's session: the caller would read it. And the other way."""
+def is_others(session_id: str) -> bool:
+    """Whether somebody else than the owner reads what is said in a session: a caller, or an MCP client."""
+    return session_id.startswith((CALLERS, MCP_CLIENTS))
+
+
+def require_own_session(session_id: str, caller: str, *, mine: bool) -> None:
+    """Refuse a message of the owner in a session that others read. And the other way."""
+    if session_id.startswith(MCP_CLIENTS) and mine:
+        raise PersonError(
+            f"'{session_id[:_SHOWN_OF_NAME]}' is a session of MCP clients, and they read what is said in it; "
+            "talk in a session of your own"
+        )
     if is_callers(session_id) and not caller:
         raise PersonError(
             f"'{session_id[:_SHOWN_OF_NAME]}' is a caller's session, and they read what is said in it; "
@@ -181,9 +199,9 @@ def open_session(journal: Journal, wanted: str | None) -> str:
 
 
 def last_session(journal: Journal, other_than: Sequence[str] = ()) -> SessionRow | None:
-    """The session that was used last."""
-    rows = journal.sessions(1 + len(other_than))
-    return next((row for row in rows if row.id not in other_than), None)
+    """The session that the owner used last."""
+    rows = journal.sessions(_ALL)
+    return next((row for row in rows if row.id not in other_than and not is_others(row.id)), None)
 
 
 def read_turns(journal: Journal, session_id: str, last: int = _ALL) -> list[list[Event]]:

@@ -99,8 +99,11 @@ class CallerStore:
         )
 
     def targets(self, turn_id: str) -> list[bytes]:
+        """The places of a turn; none if the token of its caller was revoked."""
         rows = self._database.execute(
-            "SELECT data FROM push_targets WHERE turn_id = ? ORDER BY target_id", (turn_id,)
+            """SELECT data FROM push_targets JOIN caller_sessions USING (session_id)
+               JOIN tokens ON tokens.id = token_id WHERE turn_id = ? ORDER BY target_id""",
+            (turn_id,),
         )
         return [data for (data,) in rows]
 

@@ -7,7 +7,7 @@ from sestet.core.label import CLEAN, Labelled, stored_label
 from sestet.core.tool import tool
 from sestet.core.words import day
 from sestet.services.excerpt import excerpt
-from sestet.services.sessions import cited
+from sestet.services.sessions import cited, is_others
 from sestet.storage.session_search import SessionSearch
 
 _QUERY_LENGTH = 2_000
@@ -47,7 +47,8 @@ async def search_sessions(
     lines = [f"In past conversations about {query!r}:"]
     for exchange in found:
         lines.append(f"- {day(exchange.at)}, session {exchange.session_id}")
-        lines.append(f"  the person: {excerpt(exchange.asked, words, _SHOWN)}")
+        who = "somebody else" if is_others(exchange.session_id) else "the person"
+        lines.append(f"  {who}: {excerpt(exchange.asked, words, _SHOWN)}")
         if exchange.answered:
             lines.append(f"  the answer: {excerpt(exchange.answered, words, _SHOWN)}")
     label = stored_label("past conversations", (exchange.label for exchange in found))
