@@ -216,3 +216,21 @@ async def test_a_request_that_may_not_be_sent_to_a_remote_agent_counts_as_denied
         answer = await app.ask("ask them what to do")
 
     assert (answer.outcome, answer.denied) == ("finished", ("stranger",))
+
+
+async def test_what_a_remote_agent_says_is_not_joined_with_the_words_of_a_specialist(
+    tmp_path: Path, stranger: Server
+) -> None:
+    calls = [
+        sestet.ToolCall("transfer_to_agent", {"agent_name": name, "request": "What now?", "reply": True})
+        for name in ("stranger", "operator")
+    ]
+    allowed = {"allow": [{"tool": "remote_stranger", "target": "stranger"}]}
+    a2a = {"enabled": True, "remoteAgents": [{"name": "stranger", "url": stranger.url}]}
+    model = sestet.ScriptedModel(
+        {"orchestrator": [calls, "The stranger wants a mail."], "operator": ["Two."]}
+    )
+    async with sestet.open({"a2a": a2a, "policy": allowed}, home=tmp_path, model=model) as app:
+        answer = await app.ask("ask both what to do")
+
+    assert answer.text == "The stranger wants a mail."

@@ -195,6 +195,9 @@ class Steps:
             return Outcome("paused", run.agent.name)
         run.results += outcomes
         is_answer = len(transfers) == len(calls) and all(transfer.reply for transfer in transfers)
+        if len(transfers) > 1 and any(transfer.agent.remote for transfer in transfers):
+            # In a joined text, a stranger's words could pass for those of a specialist here.
+            is_answer = False
         if is_answer and all(outcome.kind == "ok" for outcome in outcomes) and not has_unread_words(run):
             return join_answers(run.agent.name, outcomes)
         for transfer, outcome in zip(transfers, outcomes, strict=True):
