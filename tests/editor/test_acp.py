@@ -16,7 +16,9 @@ from acp.client.connection import ClientSideConnection
 
 import sestet
 from sestet.core.model import Model, TextDelta
+from sestet.core.preview import Changes, DiffLine
 from sestet.editor.agent import EditorAgent
+from sestet.editor.updates import Updates
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from tests.runtime.transcript import transfer
 
@@ -145,6 +147,14 @@ async def test_a_change_of_a_file_is_shown_as_a_diff(folder: Path) -> None:
     assert (folder / "tea.md").read_text() == "green\n"
 
 
+def test_a_diff_says_how_many_lines_it_leaves_out(tmp_path: Path) -> None:
+    changes = Changes((DiffLine("+", "green"),), left_out=12)
+
+    *_, last = Updates(tmp_path).content(sestet.ToolCall("fs_write", {"path": "tea.md"}), changes)
+
+    assert "12 more lines are not shown here" in str(last)
+
+
 @pytest.mark.parametrize(
     ("answer", "outcome"), [("once", "completed"), ("session", "completed"), ("deny", "failed")]
 )
@@ -159,6 +169,7 @@ async def test_a_question_is_a_permission_request_and_its_answer_decides(
     (asked,) = editor.asked
     assert "exec_mail" in str(asked.title)
     assert editor.options == ["once", "session", "always", "deny"]
+    assert 'would let operator call exec_mail with to="bob@example.org"' in str(asked.content)
     assert editor.of(schema.ToolCallProgress)[-1].status == outcome
     assert editor.text.endswith("Over.")
 

@@ -23,9 +23,11 @@ from sestet.core.event import (
     TurnPaused,
     TurnStarted,
 )
+from sestet.core.tool import Tool
 from sestet.editor.updates import Updates
-from sestet.services.approvals import Decision, Scope
+from sestet.services.approvals import Decision, Question, Scope
 from sestet.services.sessions import new_session_id, read_turns
+from sestet.services.standing_answers import allowed, not_covered
 
 _LOADED_TURNS = 200
 _ALLOW_ONCE = schema.PermissionOption(option_id="once", name="Allow once", kind="allow_once")
@@ -166,10 +168,10 @@ class EditorAgent:
             question = app.approvals.get(approval_id)
             if question is None or question.state != "pending":
                 continue
-            longer = _LONGER if app.standing_tool(question) is not None else ()
-            answer = await self._request(
-                session_id, updates, asked[approval_id], [_ALLOW_ONCE, *longer, _REJECT]
-            )
+            tool = app.standing_tool(question)
+            call = updates.asked(asked[approval_id], _longer_yes(question, tool) if tool else "")
+            options = [_ALLOW_ONCE, *(_LONGER if tool else ()), _REJECT]
+            answer = await self._request(session_id, call, options)
             if answer is None or session_id in self._cancelled:
                 return False
             decision: Decision = "approve" if answer in _SCOPES else "deny"
@@ -177,17 +179,11 @@ class EditorAgent:
         return True
 
     async def _request(
-        self,
-        session_id: str,
-        updates: Updates,
-        asked: ApprovalRequested,
-        options: list[schema.PermissionOption],
+        self, session_id: str, call: schema.ToolCallUpdate, options: list[schema.PermissionOption]
     ) -> str | None:
         """The option that the person chose; None: the turn is cancelled."""
         assert self._client is not None
-        answer = await self._client.request_permission(
-            session_id=session_id, tool_call=updates.asked(asked), options=options
-        )
+        answer = await self._client.request_permission(session_id=session_id, tool_call=call, options=options)
         chosen = answer.outcome
         return chosen.option_id if isinstance(chosen, schema.AllowedOutcome) else None
 
@@ -225,6 +221,14 @@ def _folder_at(cwd: str) -> Path:
     if not folder.is_absolute() or not folder.is_dir():
         raise _mistake(f"'{cwd}' is not a folder of this machine")
     return folder.resolve()
+
+
+def _longer_yes(question: Question, tool: Tool) -> str:
+    """What the options that last would allow: often more than the call that is shown."""
+    unread = not_covered(question)
+    return f"a longer yes would let {question.agent} {allowed(question, tool)}" + (
+        f" (not covered: {unread})" if unread else ""
+    )
 
 
 def _text_of(block: Block) -> str:

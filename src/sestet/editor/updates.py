@@ -104,9 +104,10 @@ class Updates:
             raw_input=dict(call.arguments),
         )
 
-    def asked(self, event: ApprovalRequested) -> ToolCallUpdate:
-        """The call of a question, with the reason and what it would change."""
-        content = [_text(f"{event.reason}" + _from(event.sources)), *self.content(event.call, event.changes)]
+    def asked(self, event: ApprovalRequested, longer: str = "") -> ToolCallUpdate:
+        """The call of a question, with the reason, what a ``longer`` yes means, and what it would change."""
+        why = "\n".join(filter(None, (event.reason + _from(event.sources), longer)))
+        content = [_text(why), *self.content(event.call, event.changes)]
         return ToolCallUpdate(
             tool_call_id=event.call.id,
             title=title_of(event.call),
@@ -124,10 +125,11 @@ class Updates:
         old, new = (
             "\n".join(line.text for line in changes.lines if line.mark in marks) for marks in (" -", " +")
         )
+        more = [_text(f"{changes.left_out:,} more lines are not shown here")] if changes.left_out else []
         if len(paths) == 1 and old != new:
-            return [acp.tool_diff_content(paths[0], new, old or None)]
+            return [acp.tool_diff_content(paths[0], new, old or None), *more]
         lines = [f"{line.mark} {line.text}" for line in changes.lines]
-        return [_text("\n".join(lines))]
+        return [_text("\n".join(lines)), *more]
 
     def _finished(self, event: ToolFinished) -> Iterator[SessionUpdate]:
         if event.call.id not in self._calls:

@@ -1,9 +1,8 @@
 """A question to the person: the exact call, why it is asked, and what was read before."""
 
-import json
 import time
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from rich.cells import chop_cells
 from rich.console import Console
@@ -13,8 +12,8 @@ from sestet.cli.show.console import align, print_line
 from sestet.cli.show.diff import diff_lines
 from sestet.core.clean import one_line, reveal
 from sestet.core.preview import Changes
-from sestet.core.schema import JsonObject, JsonValue
-from sestet.core.tool import SLOT, Tool
+from sestet.core.schema import JsonValue
+from sestet.core.tool import Tool
 from sestet.core.words import duration, written_time
 from sestet.services.approvals import (
     Grant,
@@ -24,6 +23,7 @@ from sestet.services.approvals import (
     sources_of,
     targets_of,
 )
+from sestet.services.standing_answers import allowed, as_json, not_covered, targets_text
 
 _BAR, _CONTINUED = "  │ ", "  ┊ "
 _NARROWEST = 20
@@ -95,51 +95,11 @@ def _facts(question: Question, tool: Tool | None) -> Iterator[Fact]:
             yield Fact("not covered:", unread, "dim")
 
 
-def allowed(question: Question, tool: Tool) -> str:
-    """What a standing answer would let the agent do: in the tool's own words, or by its arguments."""
-    bound = targets_of(question)
-    if tool.standing and bound.keys() >= set(SLOT.findall(tool.standing)):
-        does = SLOT.sub(lambda slot: _as_json(bound[slot[1]]), reveal(tool.standing))
-        does += "".join(f", with {name}={_as_json(bound[name])}," for name in tool.binds if name in bound)
-    else:
-        does = f"call {tool.name} {_calls_covered(question, tool)}"
-    return f"{does} without asking"
-
-
-def _calls_covered(question: Question, tool: Tool) -> str:
-    if not tool.targets:
-        # Every argument counts as a target.
-        return f"with exactly {_targets_text(question) or 'no arguments'}"
-    bound = _targets_text(question)
-    arguments = cast("JsonObject", tool.parameters.get("properties", {}))
-    left_out = " and ".join(name for name in tool.targets if name not in targets_of(question))
-    free = " and ".join(name for name in arguments if name not in (*tool.targets, *tool.binds))
-    parts = (bound and f"with {bound}", left_out and f"without {left_out}", free and f"with ANY {free}")
-    return ", ".join(filter(None, parts))
-
-
-def not_covered(answered: Question | Grant) -> str:
-    """The calls that a standing answer does not cover, because an agent has read more."""
-    kinds = (("untrusted", answered.untrusted), ("private", answered.private))
-    unread = " or ".join(kind for kind, was_read in kinds if not was_read)
-    return f"calls after {unread} text was read" if unread else ""
-
-
-def _targets_text(answered: Question | Grant) -> str:
-    return ", ".join(f"{reveal(name)}={_as_json(value)}" for name, value in targets_of(answered).items())
-
-
 def _value_text(value: JsonValue) -> str:
     """A text of several lines as it stands, anything else as JSON; invisible characters are written out."""
     if isinstance(value, str) and "\n" in value:
         return "\n" + reveal(value)
-    return _as_json(value)
-
-
-def _as_json(value: JsonValue) -> str:
-    if isinstance(value, str):
-        return json.dumps(reveal(value), ensure_ascii=False)
-    return reveal(json.dumps(value, ensure_ascii=False))
+    return as_json(value)
 
 
 def _cut(text: str) -> str:
@@ -181,7 +141,7 @@ def _pieces(line: str, width: int, fact: Fact) -> Iterator[str]:
 
 def call_line(question: Question) -> str:
     """The call on one line, shortened."""
-    arguments = (f"{reveal(name)}={_as_json(value)}" for name, value in arguments_of(question).items())
+    arguments = (f"{reveal(name)}={as_json(value)}" for name, value in arguments_of(question).items())
     return one_line(" ".join((f"{question.agent} · {question.tool}", *arguments)), _WIDTH)
 
 
@@ -207,7 +167,7 @@ def print_grants(console: Console, grants: Iterable[Grant]) -> None:
         (
             Text(str(grant.id)),
             Text(reveal(f"{grant.agent} · {grant.tool}")),
-            Text(_targets_text(grant) or "no target"),
+            Text(targets_text(grant) or "no target"),
             Text(f"session {reveal(grant.session_id)}" if grant.session_id else "always", style="dim"),
             Text(age(grant.granted_at), style="dim"),
         )
