@@ -16,12 +16,14 @@ from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError
 import sestet
 from sestet.core.event import ApprovalRequested, TurnStarted
 from sestet.core.label import CLEAN, Origin
+from sestet.core.record import replace
 from sestet.storage.journal import Journal
 from sestet.storage.memories import MemoryStore
 from tests.server.a2a_client import DONE, ON, WAITS, a2a_client, answer_of, ask, message
 from tests.server.served import serving
 from tests.server.test_conversations import exec_send, to_operator
 from tests.server.test_openai import exec_clock
+from tests.services.mcp.world import World, program
 
 
 def started(journal: Journal) -> list[TurnStarted]:
@@ -43,6 +45,20 @@ async def test_the_card_needs_no_token_and_has_a_skill_for_each_specialist(tmp_p
     assert {each["protocolVersion"] for each in card["supportedInterfaces"]} == {"1.0", "0.3"}
     assert all(each["url"].startswith(served.url) for each in card["supportedInterfaces"])
     assert card["securitySchemes"]["bearer"]["httpAuthSecurityScheme"]["scheme"] == "Bearer"
+
+
+async def test_the_card_tells_nothing_of_the_owners_mcp_servers(tmp_path: Path) -> None:
+    entry = replace(program("hostile"), about="the books of my divorce lawyer")
+    await World(tmp_path).trust(lawyer=entry)
+    server = {"command": entry.command, "args": list(entry.args), "agent": entry.agent, "about": entry.about}
+    settings = ON | {"mcpServers": {"lawyer": server}}
+    async with serving(tmp_path / "data", settings=settings) as served, served.client("") as client:
+        names = [tool.name for tool in served.app.tools]
+        card = (await client.get("/.well-known/agent-card.json")).text
+
+    assert "lawyer__look" in names
+    assert "lawyer" not in card
+    assert "Capabilities: " in card
 
 
 async def test_without_the_setting_there_is_no_a2a(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The card of this assistant: one skill for each specialist that exists, in the words of its abilities."""
 
+from collections.abc import Mapping
+
 from a2a.types import (
     AgentCapabilities,
     AgentCard,
@@ -14,6 +16,7 @@ from a2a.types import (
 from sestet import __version__
 from sestet.app import App
 from sestet.core.agent import Agent, AgentSpec
+from sestet.orchestration.capability import describe_capabilities, phrases_of
 
 #: Where the protocols answer. JSON-RPC answers at the base address as well.
 RPC_PATH = "/a2a"
@@ -51,15 +54,19 @@ def build_card(app: App, base: str, pushes: bool) -> AgentCard:
         security_requirements=[SecurityRequirement(schemes={_BEARER: StringList()})],
         default_input_modes=[_TEXT],
         default_output_modes=[_TEXT],
-        skills=[_skill(agent, specs.get(agent.name)) for agent in agents],
+        skills=[_skill(agent, specs.get(agent.name), phrases_of(app.specs)) for agent in agents],
     )
 
 
-def _skill(agent: Agent, spec: AgentSpec | None) -> AgentSkill:
+def _skill(agent: Agent, spec: AgentSpec | None, phrases: Mapping[str, str]) -> AgentSkill:
+    # Everybody may read the card, so it tells nothing of the owner's MCP servers.
+    own = [tool for tool in agent.tools or () if tool.outside is None]
+    phrases = {**phrases, **spec.capabilities} if spec else phrases
+    abilities = f"Capabilities: {describe_capabilities(own, phrases)}" if own else ""
     return AgentSkill(
         id=agent.name,
         name=agent.name,
-        description=agent.description or "Answers questions",
+        description=". ".join(filter(None, (agent.summary, abilities))) or "Answers questions",
         tags=list(spec.keywords) if spec and spec.keywords else [agent.name],
         examples=list(spec.examples[:_EXAMPLES]) if spec else [],
     )
