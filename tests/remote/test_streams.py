@@ -209,6 +209,13 @@ async def test_a_name_that_leads_to_a_private_address_is_skipped_unless_the_sett
         ("::ffff:10.0.0.1", False),
         ("fe80::1%eth0", False),
         ("224.0.0.1", False),
+        # Azure's metadata service, and IPv6 addresses that hide a private one.
+        ("168.63.129.16", False),
+        ("64:ff9b::7f00:1", False),
+        ("64:ff9b:1::a00:1", False),
+        ("2002:7f00:1::", False),
+        ("::127.0.0.1", False),
+        ("fec0::1", False),
         ("2606:2800:220:1::1", True),
     ],
 )

@@ -10,6 +10,7 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 import httpx
 
 from sestet.config.settings import RemoteAgentSettings
+from sestet.services.browser.address_rules import kind_of
 
 _CONNECT_SECONDS = 10.0
 
@@ -79,10 +80,7 @@ async def _public_address(host: str, port: int) -> str:
 
 def is_public(address: str) -> bool:
     """Whether an address in numbers is one of the open internet."""
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    checked = mapped or found
-    return checked.is_global and not checked.is_multicast
+    return not kind_of(ipaddress.ip_address(address.partition("%")[0]))
 
 
 def names_its_network(url: str) -> bool:
