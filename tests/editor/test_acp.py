@@ -18,7 +18,7 @@ import sestet
 from sestet.core.model import Model, TextDelta
 from sestet.core.preview import Changes, DiffLine
 from sestet.editor.agent import EditorAgent
-from sestet.editor.updates import Updates
+from sestet.editor.updates import Updates, kind_of
 from sestet.models.scripted import ScriptedModel, ScriptItem
 from tests.runtime.transcript import transfer
 
@@ -145,6 +145,12 @@ async def test_a_change_of_a_file_is_shown_as_a_diff(folder: Path) -> None:
     (diff,) = (content for content in contents if isinstance(content, schema.FileEditToolCallContent))
     assert (diff.path, diff.old_text, diff.new_text) == (str(folder / "tea.md"), "black", "green")
     assert (folder / "tea.md").read_text() == "green\n"
+
+
+def test_a_tool_of_an_mcp_server_is_not_drawn_as_one_of_ours() -> None:
+    assert kind_of("fs_read") == "read"
+    # The tool 'wipe' of a server that is named 'fs'.
+    assert kind_of("fs__wipe") == "other"
 
 
 def test_a_diff_says_how_many_lines_it_leaves_out(tmp_path: Path) -> None:

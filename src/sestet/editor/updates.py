@@ -172,7 +172,8 @@ class Updates:
 
 
 def kind_of(tool: str) -> ToolKind:
-    beginnings = [beginning for beginning in _KINDS if tool.startswith(beginning)]
+    # A tool of an MCP server has two of them after the server's name, which may be any word.
+    beginnings = [] if "__" in tool else [each for each in _KINDS if tool.startswith(each)]
     return _KINDS[max(beginnings, key=len)] if beginnings else "other"
 
 
