@@ -56,6 +56,11 @@ async def say(app: App, text: str) -> str:
         (["change tea to 350 in budget.csv"], "nothing was changed", "Changed"),
         (["can you learn a new skill?"], "I keep what you tell me", "Remembered"),
         (["what do you cost?"], "costs nothing", "rent"),
+        (["does this cost anything?"], "costs nothing", "rent"),
+        (["is it true that you need an openai key"], "no key", "no good answer"),
+        (["do you send my data to the cloud"], "nothing leaves", "no good answer"),
+        (["what happens if you make a mistake with my files?"], "Undo that", NOTHING),
+        (["can you hack my neighbours wifi"], "no tool for it", "graph"),
         (["what do you charge?"], "no good answer", "rent"),
         (["show me the graph"], "what is connected to", "tab"),
         (["where do I live?"], NOTHING, "December"),
@@ -92,6 +97,67 @@ async def say(app: App, text: str) -> str:
     ],
 )
 async def test_a_first_day_has_no_embarrassing_moment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], expected: str, not_said: str
+) -> None:
+    await _is_answered(tmp_path, monkeypatch, said, expected, not_said)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "not_said"),
+    [
+        (["make a packing list with socks, a map and tea", "add soap", "read it"], "a map\ntea\nsoap", "and"),
+        (["make a packing list: socks", "cross socks off my packing list", "read it"], "is empty", "crossed"),
+        (["make a packing list: socks", "put soap on it", "undo that", "read it"], "socks", "soap"),
+        (["make a to-do list: sleep"], "There is a to-do list already (todo.md)", "Wrote"),
+        (["tick off call the dentist", "read todo.md"], "pay the rent", "dentist"),
+        (["take the rent off my travel list"], "nothing was changed", "Changed"),
+        (["add tea to my to-do list", "read it", "read it"], "- pay the rent by Friday\ntea", "tea\ntea"),
+        (
+            ["rename todo.md to do.md", "revert the rename"],
+            "moved back do.md to todo.md",
+            "did not understand",
+        ),
+        (["creat a file caled a.txt with teh text hi", "read a.txt"], "hi", "teh"),
+        (["add tea", "waht files do i hav"], "todo.md", NOTHING),
+        (["what is 12 times 4.50", "plus 19% vat?"], "64.26", NOTHING),
+        (["find all dentists in this folder"], "call the dentist", "Nothing in"),
+        (["can you save my notes"], "", "Remembered"),
+    ],
+)
+async def test_lists_are_files_and_hasty_words_change_no_other_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], expected: str, not_said: str
+) -> None:
+    await _is_answered(tmp_path, monkeypatch, said, expected, not_said)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected", "not_said"),
+    [
+        (["my locker is number 214", "actually its 241", "which locker is mine"], "241", "214"),
+        (
+            ["my check-up is on Tuesday at 10", "oh sorry, Wednesday", "when is my check-up"],
+            "Wednesday",
+            "Tues",
+        ),
+        (["Hello dear, I am Walter", "who am I?"], "- I am Walter", "dear"),
+        (["my exam is on december 3rd", "how many days until my exam"], "december 3rd", NOTHING),
+        (["my son Tom is allergic to nuts", "is there anyone in my family with allergies?"], "nuts", NOTHING),
+        (
+            ["my son Tom lives in Ulm", "Tom moved to Bern", "where does my son live"],
+            "moved to Bern",
+            NOTHING,
+        ),
+        (["my cat is called Mimi", "Mimi eats tuna", "what does my cat eat"], "Mimi eats tuna", NOTHING),
+        (["merk dir, dass meine Katze Mimi heißt"], "meine Katze heißt Mimi", "meine heißt"),
+    ],
+)
+async def test_facts_are_found_by_a_name_a_day_and_in_other_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], expected: str, not_said: str
+) -> None:
+    await _is_answered(tmp_path, monkeypatch, said, expected, not_said)
+
+
+async def _is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], expected: str, not_said: str
 ) -> None:
     enter_workspace(tmp_path, FILES, monkeypatch)

@@ -89,3 +89,15 @@ def test_a_strangers_words_never_replace_the_persons() -> None:
 
     assert find_replaced("my iban is FR9", STRANGE, known) == [2]
     assert find_replaced("my iban is FR9", CLEAN, known) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("My daughter Lena is allergic to nuts and lives in Graz", "Lena moved to Linz"),
+        ("my brother Tom lives in Ulm", "Tom moved to Bern last week"),
+        ("Nora works at Acme and has two sons", "Nora now works at Globex"),
+    ],
+)
+def test_a_fact_that_says_more_than_its_value_stays(old: str, new: str) -> None:
+    assert not replaces(new, old)

@@ -45,6 +45,9 @@ def read_question(text: str) -> Question:
     )
     said = re.sub(r"\b(how many) \w+ (?=of (?!the\b|my\b|our\b|them\b|these\b))", r"\1 ", said)
     said = re.sub(r"\bmay (?=(?:i|we|you|one)\b)", "", said)
+    # "How many days until my exam?" is answered by its day, and "anyone in my family" is a person.
+    said = _SAID["counts_days_to"].sub("when is ", said)
+    said = _SAID["anyone_of_mine"].sub("who", said)
     said = _SAID["asks_my_diet"].sub("my diet", said)
     # "Which colour do I like best?" asks for the one that is liked.
     said = re.sub(r"\b(like|love|prefer|enjoy)(s?) (?:the )?(?:best|most)\b(?: of all)?", r"\1\2", said)
@@ -90,10 +93,26 @@ def answers_to(question: str, found: Iterable[Found]) -> list[Found]:
             for one in liking
             if _score(Question(tuple(thing), ""), one.text) and not _is_of_another(question, one.text)
         ][:1]
-    scored = [(score, one) for one in found if (score := _score(asked, _text_of(one)))]
+    named = [read_question(other) for other in with_names_told(question, found)]
+    scored = [
+        (score, one)
+        for one in found
+        if (score := max(_score(one_asked, _text_of(one)) for one_asked in (asked, *named)))
+    ]
     scored = [(score, one) for score, one in scored if not _is_of_another(question, one.text)]
     best = max((score for score, _ in scored), default=0)
     return [one for score, one in scored if score == best]
+
+
+def with_names_told(question: str, found: Sequence[Found]) -> list[str]:
+    """The question with the name of "my daughter", if the facts have it: "Lena moved" is about her."""
+    whom = _SAID["whom"].search(question)
+    if whom is None:
+        return []
+    called = re.compile(rf"\b(?i:{whom['whom']})(?:'s name)?(?: is)?(?: called| named)? ([A-Z][\w-]+)")
+    names = {told[1] for one in found if (told := called.search(one.text))}
+    # Two daughters: then nothing says which one is meant.
+    return [question.replace(whom[0], name) for name in names] if len(names) == 1 else []
 
 
 def candidates_for(question: str, found: Iterable[Found]) -> list[Found]:

@@ -54,7 +54,7 @@ class Correction(NamedTuple):
 
 def read_correction(text: str) -> Correction | None:
     """The correction in a message; None for any other message."""
-    said = text.strip(" .!")
+    said = _SAID["its"].sub("it's", text.strip(" .!"))
     if len(said) > _LONGEST or said.endswith("?"):
         return None
     led = _SAID["led"].fullmatch(said)

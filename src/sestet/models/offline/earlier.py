@@ -19,6 +19,7 @@ from sestet.models.offline.file_work import (
     searched_text,
     subject_of_file,
 )
+from sestet.models.offline.line_work import ADD_ABOUT, WRITE_LIST, crosses_off, list_of, path_of_list
 from sestet.models.offline.matching import ToolMatch, find_tool
 from sestet.models.offline.memory_work import is_correction
 from sestet.models.offline.naming import files_named
@@ -28,7 +29,7 @@ from sestet.models.offline.spelling import with_known_verbs
 from sestet.models.offline.statements import is_request, is_statement
 from sestet.models.offline.tasks import Request, Task, ask
 from sestet.models.offline.words import clauses_of, is_question, trim_request, without_article
-from sestet.models.offline.work import Work, paths_of
+from sestet.models.offline.work import Work, form, paths_of
 
 _FORGOTTEN_FOR_GOOD = (
     "I cannot undo that: what is forgotten is gone for good. Tell me again, and I remember it."
@@ -44,6 +45,7 @@ _STAYS_CHANGED = (
 _NOTHING_TO_UNDO = (
     "There is nothing to undo: nothing was changed here. To remove a fact, say “forget that …”."
 )
+_UNDO = "undo that"
 _WHICH_FILE = "I cannot tell which file you mean, so nothing was added. Say the name of the file."
 
 
@@ -76,6 +78,7 @@ class Earlier:
             "count it": self._with_it,
             "left": self._left,
             "add line": self._add_line,
+            "add more": self._add_more,
             "forget it": self._forget,
             "keep it": self._keep,
             "undo": self._undo,
@@ -174,6 +177,8 @@ class Earlier:
 
     def _change_of(self, request: Request) -> Mapping[str, JsonValue]:
         """The arguments of the call with which a request changes a file; empty: it changes none."""
+        if found := form(WRITE_LIST).fullmatch(request.text):
+            return {"path": path_of_list(found["name"])}
         tools = {tool.name: tool for tool in self._tools.get(request.agent, ())}
         step = next_command_step(Work(request.text, (), tools))
         if isinstance(step, ToolCall) and tools[step.name].effect == "local" and "path" in step.arguments:
@@ -201,6 +206,17 @@ class Earlier:
         path = self._last_file()
         return f'append "{text}" to {path}' if path else Task("", answer=_WHICH_FILE)
 
+    def _add_more(self, text: str) -> Task | None:
+        """ "Add butter" after a list was written, or a line was added to a file; else it is no reference."""
+        requests = next(self._tasks()).requests
+        done = requests[-1].text if requests and requests[-1].agent == "operator" else ""
+        name = list_of(done) or subject_of_file(done)
+        if list_of(done) or name.endswith(("list", "to-do", "todo")):
+            return ask("operator", text, ADD_ABOUT.format(text=text, name=name))
+        match = find_tool(done, self._tools.get("operator", ())) if done else None
+        path = match.arguments.get("path") if match and match.tool.name == "fs_append" else ""
+        return ask("operator", text, f'append "{text}" to {path}') if path else None
+
     def _run_again(self) -> str | Task:
         """ "Run it": the script that was written or read last, or the last command."""
         for request in self._of_operator():
@@ -217,6 +233,10 @@ class Earlier:
         if not self._shown_files() and (path := self._last_file()):
             return _reading(path)
         for request in self._of_operator():
+            if crosses_off(request) or request == _UNDO:
+                continue
+            if name := list_of(request):
+                return ask("operator", request, READ_ABOUT.format(name=name))
             if (text := self._searched(request)) and not searched_text(request):
                 return ask("operator", request, READ_WHICH.format(which="first", text=text))
             return ask("operator", request)
@@ -304,7 +324,7 @@ class Earlier:
             if request.text.startswith("forget ") or (match is not None and match.tool.effect != "none"):
                 return Task("", answer=_FORGOTTEN_FOR_GOOD)
         # The operator knows of changes that no message here plainly asked for.
-        return ask("operator", "undo that") if self._can_undo() else Task("", answer=_NOTHING_TO_UNDO)
+        return ask("operator", _UNDO) if self._can_undo() else Task("", answer=_NOTHING_TO_UNDO)
 
     def _can_undo(self) -> bool:
         return any(tool.name == "fs_undo" for tool in self._tools.get("operator", ()))
@@ -312,7 +332,7 @@ class Earlier:
     def _undo_files(self, request: Request, changed_by: ToolMatch | None) -> Task:
         is_command = changed_by is not None and not changed_by.tool.name.startswith("fs_")
         if self._can_undo() and (self._change_of(request) or not is_command):
-            return ask("operator", "undo that")
+            return ask("operator", _UNDO)
         return Task("", answer=_STAYS_CHANGED)
 
     def _asked_of_file(self, task: Task, what: str) -> str:

@@ -175,9 +175,12 @@ def after_searching(work: Work) -> Next:
 
 
 def _search_again(work: Work) -> Next:
-    """ "A plumber" is nowhere in the files, but "plumber" may be."""
+    """ "A plumber" is nowhere in the files, but "plumber" may be; so with "plumbers"."""
     text = str(work.last.call.arguments.get("text", ""))
     bare = without_article(text)
+    if bare == text and re.fullmatch(r"[\w-]{3,}s", text) and not text.endswith("ss"):
+        # "Find all TODOs"
+        bare = text[:-1]
     if work.last.result.found or len(work.steps) > 1 or bare == text or re.search(QUOTED, work.request):
         return None
     return call("fs_search", **{**work.last.call.arguments, "text": bare})

@@ -12,6 +12,7 @@ from sestet.models.offline.answering import (
     is_about_person,
     lines_that_answer,
     search_words,
+    with_names_told,
 )
 from sestet.models.offline.categories import read_asked_kind
 from sestet.models.offline.corrections import answered_question, corrected_fact, read_correction
@@ -186,7 +187,9 @@ def _only_answers(work: Work, head: str, nothing: str) -> Next:
         return result.text
     question = _question(work)
     kept = answers_to(question, result.found)
-    if asks_name_or_age(question) and work.last.call.name == "memory_recall" and not _has_all(work):
+    # Facts about "Lena" may be far from a question about "my daughter".
+    is_for_newest = asks_name_or_age(question) or with_names_told(question, result.found)
+    if is_for_newest and work.last.call.name == "memory_recall" and not _has_all(work):
         return _recall_all(work)
     if not kept and len(work.steps) == 1:
         # Other words for the same things may find more.

@@ -36,7 +36,7 @@ _CHANGED = (
     "files, and takes them back."
 )
 #: Without a past, the operator knows what can be undone and which file is named, and a text is explained.
-_NEED_A_PAST = ("undo", "pick", "rewrite")
+_NEED_A_PAST = ("undo", "pick", "rewrite", "add more")
 _MOST_LISTED = 5
 #: Stands for the file in the words of a reference.
 _ITS_PLACE = "\0"
@@ -151,6 +151,7 @@ _KINDS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("with it", _SAID["with_it"]),
     ("left", _SAID["left"]),
     ("add line", _SAID["add_line"]),
+    ("add more", _SAID["add_more"]),
     ("count it", _SAID["count_it"]),
     ("forget it", _SAID["forget_it"]),
     ("keep it", _SAID["keep_it"]),

@@ -12,6 +12,10 @@ _SHORTEST = 4
 _MOST_NOUNS = 4
 #: Verbs of requests without contents of their own, which a correction could spoil.
 _LOOKS = frozenset(["list", "show", "what", "which"])
+#: "With teh text tea": the words before a content are no part of it.
+_WITH_TEXT = re.compile(r"(\bwith )(?:teh|hte|th|te)( (?:text|words?|lines?|contents?)\b)", re.IGNORECASE)
+#: Words between "a file" and its name.
+_NAMES = ("called", "named", "containing")
 #: In a shorter word a wrong letter may make another word: "lost" is not "list".
 _SHORTEST_REPLACED = 6
 #: After these the word is a name: "Raed is my friend".
@@ -33,10 +37,11 @@ def with_known_verbs(text: str) -> str:
             corrected.append((found.start(), found.start() + len(found[0].rstrip(",.!?:")), fixed))
         if not is_courtesy:
             corrected += _corrected_nouns(words[at + 1 :], looks=fixed in _LOOKS)
+            corrected += _corrected_naming(words[at + 1 :])
             break
     for start, end, fixed in reversed(corrected):
         text = f"{text[:start]}{fixed}{text[end:]}"
-    return text
+    return _WITH_TEXT.sub(r"\1the\2", text)
 
 
 def _corrected_nouns(words: list[re.Match[str]], *, looks: bool) -> list[tuple[int, int, str]]:
@@ -50,6 +55,16 @@ def _corrected_nouns(words: list[re.Match[str]], *, looks: bool) -> list[tuple[i
         if fixed != word:
             corrected.append((found.start(), found.start() + len(word), fixed))
     return corrected
+
+
+def _corrected_naming(words: list[re.Match[str]]) -> list[tuple[int, int, str]]:
+    """The word between a file and its name: "a file caled ideas.txt" names no file "caled"."""
+    for noun, found, _ in zip(words[:_MOST_NOUNS], words[1:], words[2:], strict=False):
+        word = found[0].casefold()
+        named = next((name for name in _NAMES if _is_mistyped(word, name)), "")
+        if noun[0].casefold() in _nouns() and named:
+            return [(found.start(), found.end(), named)]
+    return []
 
 
 def known_verb(word: str) -> str:

@@ -79,7 +79,7 @@ _LARGEST_EXPONENT, _LARGEST_BASE = 100, 10**6
 
 _FOLLOW_UP = re.compile(
     rf"(?:(?:and|then|now|ok|so|what\s+(?:is|about)|what's|whats|how\s+about)\s+)*(?:(?:that|it|the\s+result)\s+)?"
-    rf"(?:(?P<sign>divided\s+by|times|multiplied\s+by|plus|minus|less|over|[-+*/\u00d7\u00f7x])\s*(?P<number>{_NUMBER})(?P<percent>\s*(?:%|percent))?"
+    rf"(?:(?P<sign>divided\s+by|times|multiplied\s+by|plus|minus|less|over|[-+*/\u00d7\u00f7x])\s*(?P<number>{_NUMBER})(?P<percent>\s*(?:%|percent))?(?:\s+(?:vat|tax|sales\s+tax|tip|gratuity|interest|discount|fees?|shipping|postage|delivery))?"
     rf"|(?P<times>double|twice|half)(?:\s+of)?\s+(?:that|it)|(?P<share>{_NUMBER})\s*(?:%|percent)\s+of\s+(?:that|it|the\s+result))",
     re.IGNORECASE,
 )

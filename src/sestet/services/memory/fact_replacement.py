@@ -70,6 +70,14 @@ _NEWS = r"^(?:actually|sorry|no|correction|oops|update)\b|\b(?:is|are|am) now\b|
 _PLACING = frozenset(
     ("in", "at", "on", "from", "with", "near", "by", "under", "behind", "to", "of", "a", "an")
 )
+#: "Lena is allergic to nuts and lives in Graz" tells two things.
+_SECOND_VERB = (
+    r"\b(?:is|are|am|has|have|likes?|loves?|hates?|works?|studies|plays?|drives?|speaks?|lives?|eats?|needs?)\b.+"
+    r"\band (?:is|are|am|has|have|likes?|loves?|hates?|works?|studies|plays?|drives?|speaks?|lives?|eats?"
+    r"|needs?)\b"
+)
+#: "My daughter Lena lives in Graz" also tells who Lena is.
+_PRESENTED = r"(?i:my|our) (?P<role>[a-z]+) [A-Z][\w-]+ (?=[a-z])"
 _NOW = r"\s+(?:now|instead)(?=\s|$)"
 _NEGATION = r"\b(?:do not|does not|no longer|not|never|don't|doesn't|isn't|aren't)\b ?"
 _NO_ANYMORE = r" (?:any ?more|any longer|now)$"
@@ -89,16 +97,27 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
     """
     texts = {memory_id: text for memory_id, text, label in known if label.untrusted >= new_label.untrusted}
     told = read_slots(new)
-    read = {memory_id: read_slots(text) for memory_id, text in texts.items()}
+    read = {memory_id: read_slots(text) for memory_id, text in texts.items() if not _says_more(text, new)}
     replaced = [
         memory_id
         for memory_id, text in texts.items()
-        if contradicts(new, text) or any(_gives_another_value(a, b) for a in told for b in read[memory_id])
+        if contradicts(new, text)
+        or any(_gives_another_value(a, b) for a in told for b in read.get(memory_id, ()))
     ]
     for one in told if not replaced else ():
         if (meant := _changed_by_news(one, read)) is not None and meant not in replaced:
             replaced.append(meant)
     return replaced
+
+
+def _says_more(old: str, new: str) -> bool:
+    """Whether an older fact tells something beside its value: an allergy, or who "my daughter Lena" is."""
+    if re.search(_SECOND_VERB, old, re.IGNORECASE):
+        return True
+    presented = re.match(_PRESENTED, old)
+    # Two ages, days or prices beside each other are worse than a role that must be told again.
+    is_of_life = any(slot.relation in ("home", "work", "profession", "study") for slot in read_slots(new))
+    return is_of_life and presented is not None and presented["role"].casefold() not in _words(new)
 
 
 def _gives_another_value(new: Slots, old: Slots) -> bool:
