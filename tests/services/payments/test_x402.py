@@ -295,7 +295,17 @@ def test_an_address_that_is_not_clear_is_refused(url: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["127.0.0.1", "localhost", "[::1]", "10.1.2.3", "169.254.169.254", "192.168.0.1"]
+    "host",
+    [
+        "127.0.0.1",
+        "localhost",
+        "[::1]",
+        "10.1.2.3",
+        "169.254.169.254",
+        "192.168.0.1",
+        "168.63.129.16",
+        "[64:ff9b::7f00:1]",
+    ],
 )
 async def test_a_host_of_the_own_network_is_refused(host: str) -> None:
     with pytest.raises(ToolError, match="is in your own network"):

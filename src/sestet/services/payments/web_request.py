@@ -6,6 +6,7 @@ from typing import NamedTuple
 from sestet.core.errors import ToolError
 from sestet.core.masking import mask_address
 from sestet.core.words import duration
+from sestet.services.browser.address_rules import kind_of
 from sestet.services.payments.http_client import HttpAnswer, HttpClient, HttpError
 
 _SECONDS = 30.0
@@ -72,7 +73,7 @@ class WebRequest:
         numbers = [str(entry[4][0]) for entry in found]
         if address.host not in self._hosts:
             for number in numbers:
-                if not ipaddress.ip_address(number.partition("%")[0]).is_global:
+                if kind_of(ipaddress.ip_address(number.partition("%")[0])):
                     raise ToolError(
                         f"'{address.host}' is in your own network; if you want that, see payments.x402Hosts"
                     )
