@@ -1,6 +1,6 @@
 """The fast route: code makes the first delegation, and the rest of the turn stays the same."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import pytest
@@ -137,7 +137,7 @@ async def test_a_remote_agent_is_never_chosen_by_code() -> None:
         name = "harbour"
         description = "Knows ships"
 
-        async def ask(self, request: str) -> str:
+        async def ask(self, request: str, on_text: Callable[[str], None] = lambda _: None) -> str:
             raise AssertionError(request)
 
         async def close(self) -> None: ...

@@ -54,7 +54,7 @@ class Arena:
     @property
     def browser(self) -> Browser:
         assert self.app is not None
-        browser = self.app._processes.browser  # pyright: ignore[reportPrivateUsage] - the only way to it
+        browser = self.app.processes.browser
         assert browser is not None
         return browser
 
