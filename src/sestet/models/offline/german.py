@@ -1,6 +1,5 @@
 """Understands German as far as memory goes: facts that are told, questions about them, and what to forget."""
 
-import re
 from collections.abc import Collection, Sequence
 
 from sestet.models.offline.languages import answer_in_language
@@ -44,7 +43,7 @@ def is_german_statement(said: str) -> bool:
     patterns = patterns_of("german")
     if "?" in said or patterns["request"].match(said) or patterns["question"].match(said):
         return False
-    is_german = len(patterns["german"].findall(said)) > 1 or re.search(r"[äöüß]", said) is not None
+    is_german = len(patterns["german"].findall(said)) > 1 or patterns["surely"].search(said) is not None
     return is_german and patterns["statement"].match(said) is not None
 
 

@@ -103,6 +103,7 @@ def find_replaced(new: str, new_label: Label, known: Iterable[tuple[int, str, La
         for memory_id, text in texts.items()
         if contradicts(new, text)
         or any(_gives_another_value(a, b) for a in told for b in read.get(memory_id, ()))
+        or any(_names_ended(a, text, read.get(memory_id, ())) for a in told)
     ]
     for one in told if not replaced else ():
         if (meant := _changed_by_news(one, read)) is not None and meant not in replaced:
@@ -183,6 +184,14 @@ def _is_ended(new: Slots, old: Slots) -> bool:
 
 def _is_placed(value: str) -> bool:
     return re.match(r"(?:in|at|on|near|under|behind|to)\b", value, re.IGNORECASE) is not None
+
+
+def _names_ended(new: Slots, text: str, statements: Sequence[Slots]) -> bool:
+    """ "I sold the Yamaha" ends "I own a motorbike, a Yamaha MT-07", but not what that costs."""
+    ended = re.fullmatch(r"(?:the |my |our )?([A-ZÄÖÜ][\w-]+)", new.ended)
+    is_owned = re.match(r"(?:i|we) (?:own|have|drive|ride|use|bank)\b", text.casefold()) is not None
+    is_mine = new.subject == ME and all(slot.subject == ME for slot in statements)
+    return ended is not None and is_owned and is_mine and ended[1].casefold() in _words(text)
 
 
 def _words(text: str) -> list[str]:

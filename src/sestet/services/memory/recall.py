@@ -113,7 +113,8 @@ class Recall:
             return Answer(tuple(earlier[:limit]), "history")
         if question.is_yes_no and rows and (self._has_many() or question.asks_relation):
             return Answer(tuple(rows), self._verdict(question, rows[0]))
-        return Answer(tuple(rows), "facts", is_sure=self._has_many())
+        is_sure = self._has_many() or rows == self._by_slots(question)[:limit]
+        return Answer(tuple(rows), "facts", is_sure=is_sure)
 
     def _told_in(self, span: Span, question: Question, limit: int) -> list[MemoryRow]:
         """The facts that were told in a time, or that name it, about the subject of the question."""
@@ -144,9 +145,7 @@ class Recall:
 
     def _verdict(self, question: Question, best: MemoryRow) -> Kind:
         """Whether the best fact says yes or no to a question; neither: it only has to do with it."""
-        held = stems_of(best.text) | {
-            word for slot in self._memories.slots.of(best.id) for word in slot.relation.split()
-        }
+        held = self._held(best)
         ended = stems_of(" ".join(slot.ended for slot in read_slots(best.text)))
         names = self._names_of(question)
         if ended & question.content:
@@ -160,7 +159,7 @@ class Recall:
     async def _best(self, question: Question, asked: Asked, limit: int) -> list[MemoryRow]:
         """The facts that answer a question; many for one that names only a topic, as "what do I like?"."""
         if not self._has_many():
-            return await self._by_subject(asked, limit)
+            return self._by_slots(question)[:limit] or await self._by_subject(asked, limit)
         near = await self._near(question.text)
         rows = only_best(self._ranked(question, near), limit, LEAST if near else LEAST_BY_WORDS)
         if rows or not (asked.is_topic or not question.content):
@@ -174,6 +173,23 @@ class Recall:
     def _has_many(self) -> bool:
         """Whether there are so many facts that a question must be read closely to find the right one."""
         return self._memories.has_more_than(_FEW)
+
+    def _by_slots(self, question: Question) -> list[MemoryRow]:
+        """The facts that tell the relation or the thing that a question asks for, the newest first."""
+        owners = question.owners.union(*self._names_of(question).values()) if question.owners else {ME}
+        asked = question.relations if question.asks_relation else [question.head] if question.head else []
+        found = self._memories.slots.about([(who, what) for who in owners for what in asked], _CANDIDATES)
+        rows = [row for memory_id in found if (row := self._memories.get(memory_id)) is not None]
+        rows = [row for row in rows if not question.wants_value(row.text)]
+        if question.asks_relation:
+            return rows
+        # "My chemistry exam" wants a fact that names chemistry too.
+        return [row for row in rows if question.coverage(self._held(row)) >= _ALL]
+
+    def _held(self, row: MemoryRow) -> frozenset[str]:
+        """The stems of a fact, and of what it is about."""
+        about = (word for slot in self._memories.slots.of(row.id) for word in slot.relation.split())
+        return stems_of(row.text).union(about)
 
     async def _by_subject(self, asked: Asked, limit: int) -> list[MemoryRow]:
         """Of few facts, those that share a subject with a question, or else are near it in meaning."""

@@ -67,7 +67,8 @@ _ENDED = tuple(
         r"^(?P<subject>.+?) no longer (?:\w+)(?: (?:to|at|for|in|with|an?|on))?(?: the)? (?P<ended>.+)$",
         r"^(?P<subject>(?:I|we|she|he|ich|wir|(?:my|our) \w+|[A-ZÄÖÜ]\w+)) (?:have |has )?(?:left|sold"
         r"|quit|cancell?ed|dropped|gave up|got rid of|stopped (?:going to|"
-        r"using|taking)|ended|resigned from)(?: (?:my|our|the|from|job at))* (?P<ended>.+)$",
+        r"using|taking)|ended|closed my account (?:at|with)|closed our account (?:at|with)"
+        r"|resigned from)(?: (?:my|our|the|from|job at))* (?P<ended>.+)$",
         r"^(?P<subject>.+?) (?:have |has )?(?:switched|changed|moved|went)(?: .+?)? from (?P<ended>.+?) to"
         r" (?P<value>.+)$",
         r"^(?P<subject>.+?) (?:have |has )?(?:replaced|swapped|traded)(?: (?:my|our"
@@ -119,6 +120,14 @@ _ATTRIBUTES = tuple(
             True,
         ),
         (
+            # "They changed the shed code to 5518", "the dentist moved my appointment to 28 May"
+            r"^(?:I|we|they|he|she|the [\w' -]+?|my [\w' -]+?) (?:have |has )?(?:changed|moved|postponed"
+            r"|rescheduled"
+            r"|raised|lowered|increased|updated) (?:my|our|the) (?P<what>[\w' -]+?) (?:to"
+            r"|until) (?P<value>.+)$",
+            True,
+        ),
+        (
             r"^(?P<owner>I|we|\w+) (?:have |has )?(?:changed|switched|updated) (?:my|our|the|her|his)"
             r" (?P<what>[\w' -]+?)(?: to|[,:;]\s*(?:it is|now it is)?) (?P<value>.+)$",
             True,
@@ -141,7 +150,7 @@ _ATTRIBUTES = tuple(
     )
 )  # fmt: skip
 #: Those that tell a new thing with its name, over the end of a clause.
-_OF_CHANGE = _ATTRIBUTES[:4]
+_OF_CHANGE = _ATTRIBUTES[:5]
 
 
 @lru_cache(maxsize=1024)
@@ -237,7 +246,7 @@ def _of_relation(clause: str, is_news: bool) -> Slots | None:
             subject, value = named.get("subject") or "I", found["value"].strip(" .,")
             kinds = kinds_of(value)
             if (
-                not kinds & relation.kinds
+                not (kinds & relation.kinds or _begins_with_name(value, kinds))
                 or len(value.split()) > 12
                 or re.match(_NO_SUBJECT, subject, re.IGNORECASE)
             ):
@@ -249,6 +258,11 @@ def _of_relation(clause: str, is_news: bool) -> Slots | None:
             key = stems_in(subject)
             return Slots(owner, relation.name, value, key, kinds, relation.single, is_news or tells_news)
     return None
+
+
+def _begins_with_name(value: str, kinds: frozenset[str]) -> bool:
+    """ "Graz with two flatmates" is a place, whatever numbers follow."""
+    return value[:1].isupper() and kinds <= {"number", "duration"} and not value[:2].isupper()
 
 
 def _is_age(subject: str, owner: str, value: str) -> bool:
