@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
 
+from sestet.core.lazy_pattern import LazyPattern
 from sestet.core.words import stem
 from sestet.services.memory.phrases import name_of, relations_asked, words
 from sestet.services.memory.relevance import EMPTY
@@ -12,14 +13,14 @@ from sestet.services.memory.slots import Slots
 from sestet.services.memory.values import kinds_of
 
 #: "Where did I live before?" asks for what is no longer true.
-_HISTORY = re.compile(
+_HISTORY = LazyPattern(
     r"\b(?:before|previous|previously|former|formerly|used to|prior|earlier|until recently|ex|früher\w*"
     r"|vorher|zuvor|"
     r"ehemalig\w*|damals)\b|\b(?:the|my|our) old\b(?! (?:man|lady|woman|friend))|\b(?:der|die|das|mein\w*"
     r"|unser\w*) alte[rsn]?\b",
     re.IGNORECASE,
 )
-_YES_NO = re.compile(
+_YES_NO = LazyPattern(
     r"^(?:(?:and|so|but|hey|ok|und|also)[\s,]+)*(?P<verb>do|does|did|am|is|are|was|were|have|has|had|can|could|will|would|"
     r"should|isn't|aren't|don't|doesn't|bin|ist|sind|war|hat|habe|haben|wohnt|wohne|arbeitet|arbeite|heißt|heisst|mag|"
     r"spielt|spiele|fährt|fahre|trinkt|trinke|isst|esse|kostet|kann|lebt|lebe|besitzt"
@@ -66,28 +67,28 @@ _ASKING = frozenset(
 #: A name of somebody. Behind one of these words it is one of a place or a thing.
 _NOT_BEHIND = """in at to a an the from my our der die das mein meine beim nach welcher welche eine ein
     fürs für zum mit im am von zur for with of on"""
-_NAME = re.compile(
+_NAME = LazyPattern(
     r"(?<!^)(?<![.!?] )"
     + "".join(rf"(?<!\b{word} )" for word in _NOT_BEHIND.split())
     + r"\b(?!I\b|I'|GP\b)[A-ZÄÖÜ][\w-]+"
 )
-_CONTRACTED = re.compile(r"(?:n't|'(?:m|re|ve|ll|d))$")
-_HEAD = re.compile(
+_CONTRACTED = LazyPattern(r"(?:n't|'(?:m|re|ve|ll|d))$")
+_HEAD = LazyPattern(
     r"(?:and |so )?(?:(?:what|which)(?: (?:kind|sort|type) of)? (?P<plain>(?!is\b|are\b|was\b|do\b|does\b"
     r"|did\b|can\b|should\b"
     r"|must\b|am\b|have\b|'s)[\w-]+)|(?:what|who|where|when)(?:'s| is| are| was| were) (?:my|our)"
     r" (?P<owned>(?!.*'s )[\w' -]+?)(?= (?:of|in|at|to|for|on|called|with|again|now)\b|\W*$))"
 )
-_WORK_OUT = re.compile(r"\bwork(?:ing)? out\b")
-_NEGATIVE = re.compile(
+_WORK_OUT = LazyPattern(r"\bwork(?:ing)? out\b")
+_NEGATIVE = LazyPattern(
     r"\b(?:not|never|no longer|cannot|hates?|dislikes?|detests?|loathes?|avoids?|allergic|intolerant"
     r"|vegetarian|vegan|nicht|kein\w*|nie"
     r"|hasst?e?|without)\b|n't\b"
 )
-_GERMAN = re.compile(
+_GERMAN = LazyPattern(
     r"\b(?:ich|mein\w*|wie|wer|wo|wann|welche\w*|der|das|ist|wohnt|heißt|habe|unser\w*|wir|kostet|warum|und|dir|nicht)\b"
 )
-_MY = re.compile(r"\b(?:i|my|me|mine|we|our|us|ich|mein\w*|mir|mich|wir|unser\w*|uns)\b", re.IGNORECASE)
+_MY = LazyPattern(r"\b(?:i|my|me|mine|we|our|us|ich|mein\w*|mir|mich|wir|unser\w*|uns)\b", re.IGNORECASE)
 _SHORTEST_PREFIX = 6
 #: How much a word near that of the question counts.
 _NEARLY = 0.75

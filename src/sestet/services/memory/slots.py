@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
+from sestet.core.lazy_pattern import LazyPattern
 from sestet.core.record import Record
 from sestet.services.memory.phrases import ME, MINE, head_of, owner_of, person_stems, stems_in, words
 from sestet.services.memory.values import kinds_of, without_values
@@ -47,18 +48,18 @@ _SHORT = {
     r"\baren't\b": "are not",
     r"\bwon't\b": "will not",
 }
-_CLAUSE = re.compile(
+_CLAUSE = LazyPattern(
     r"\s*(?:;|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\d)\.\s|,?\s+(?:and|und|but|aber)\s+(?=(?:i|we|she|he|it|my|our|ich|wir|mein|unser)\b)"
     r"|,\s*(?=(?:i|we|she|he|they|it|my|our|her|his|its|ich|wir|sie|er|es)\b)"
     r"|\s+and\s+(?=(?:bought|got|joined|switched|moved|started)\b))\s*",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(
+_PRONOUN = LazyPattern(
     r"^(?:she|he|it|they|sie|er|es)\b|^(?:her|his|its|their|ihr|sein) name\b", re.IGNORECASE
 )
 #: What is no longer true.
 _ENDED = tuple(
-    re.compile(pattern, re.IGNORECASE)
+    LazyPattern(pattern, re.IGNORECASE)
     for pattern in (
         r"^(?P<subject>.+?) (?:do|does|am|are|is|will) not (?:(?:go|drive|work|live|use|bank|train|"
         r"shop|study|play|stay|have|see|eat|run|take|attend|drink|like|own|\w+ing)(?: (?:to|at|for|in|on"
@@ -80,14 +81,14 @@ _ENDED = tuple(
         r"(?P<ended>[\w.-]+)\b.*$",
     )
 )
-_WRONG = re.compile(
+_WRONG = LazyPattern(
     r"^(?P<said>.+?)(?:, (?:and |but )?(?:not|no longer)|,? instead of|,? rather than|, (?:und )?nicht"
     r"|,? statt)"
     r" (?P<ended>[^,;]+)$",
     re.IGNORECASE,
 )
 #: "heißt nicht Waldi, sondern Wotan", "is not Rex but Max"
-_NOT_BUT = re.compile(
+_NOT_BUT = LazyPattern(
     r"^(?P<before>.+?) (?:nicht|not) (?P<ended>[^,;]+?),? (?:sondern|but) (?P<value>[^,;]+)$", re.IGNORECASE
 )
 _BE = (
@@ -103,7 +104,7 @@ _MOVED = (
 )
 #: Statements of an attribute, the most telling first.
 _ATTRIBUTES = tuple(
-    (re.compile(pattern, re.IGNORECASE), news)
+    (LazyPattern(pattern, re.IGNORECASE), news)
     for pattern, news in (
         (
             r"^(?P<owner>.+?) (?:has|have|got|has got|have got|hat|habe|haben)"
@@ -278,7 +279,7 @@ _NO_SUBJECT = (
 
 
 def _of_attribute(
-    clause: str, is_news: bool, patterns: Sequence[tuple[re.Pattern[str], bool]]
+    clause: str, is_news: bool, patterns: Sequence[tuple[LazyPattern, bool]]
 ) -> Slots | None:
     for pattern, tells_news in patterns:
         if (found := pattern.match(clause)) is None:

@@ -4,6 +4,8 @@ import re
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 
+from sestet.core.lazy_pattern import LazyPattern
+
 _MONTHS = (
     "january januar jan", "february februar feb", "march märz mar", "april apr", "may mai", "june juni jun",
     "july juli jul", "august aug", "september sept sep", "october oktober oct okt", "november nov",
@@ -29,7 +31,7 @@ _NUMBERS = dict(
     )
 )
 #: A question about what was told or happened, and not about the facts themselves.
-_ABOUT_TELLING = re.compile(
+_ABOUT_TELLING = LazyPattern(
     r"\b(?:did|have|had) (?:i|we) (?:just |ever )?(?:tell|told|say|said|mention|mentioned|talk|talked"
     r"|write|wrote|report)\b"
     r"|\bi (?:told|said|mentioned)\b|\bwe (?:talked|spoke)\b|\bwhat (?:happened|was new|was going on"
@@ -42,7 +44,7 @@ _ABOUT_TELLING = re.compile(
 _MONTH = "|".join(sorted(_MONTH_OF, key=len, reverse=True))
 _DAY = "|".join(_DAY_OF)
 _NUMBER = "|".join(_NUMBERS)
-_SAID = re.compile(
+_SAID = LazyPattern(
     rf"""
     (?P<today>\b(?:today|this\ (?:morning|afternoon|evening)|heute)\b)
     |(?P<before>\b(?:the\ )?day\ before\ yesterday\b|\bvorgestern\b)

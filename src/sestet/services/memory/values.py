@@ -2,6 +2,8 @@
 
 import re
 
+from sestet.core.lazy_pattern import LazyPattern
+
 _NUMBER_WORD = (
     r"two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
     r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|zwei|drei|vier|fünf|sechs|"
@@ -43,15 +45,15 @@ _PATTERNS: dict[str, str] = {
     "duration": rf"\b(?:{_AMOUNT}|{_NUMBER_WORD})(?: and a half)? (?:{_UNIT_OF_TIME})\b",
     "number": rf"(?<![\w-])(?:\+?\d[\w./:-]*\d|\d)(?![\w])|\b[A-Z]{{1,3}}-?\d[\w-]*|\b(?:{_NUMBER_WORD})\b",
 }
-_COMPILED = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
+_COMPILED = {kind: LazyPattern(pattern, re.IGNORECASE) for kind, pattern in _PATTERNS.items()}
 KINDS = (*_PATTERNS, "name", "text")
 #: A name: words with a capital letter that do not begin the sentence.
-_NAME = re.compile(
+_NAME = LazyPattern(
     r"(?<![.!?]\s)(?<!^)(?:\b(?:Dr|Mr|Mrs|Ms|Herr|Frau)\.? )?\b[A-ZÄÖÜ][\wäöüß'-]*(?:(?: (?:de|van|von"
     r"|der|la|da|do|of))*"
     r" [A-ZÄÖÜ\d][\w'-]*)*"
 )
-_BEGINS_WITH_NAME = re.compile(r"(?:the )?[A-ZÄÖÜ][\w'-]*(?: [A-ZÄÖÜ\d][\w'-]*)*")
+_BEGINS_WITH_NAME = LazyPattern(r"(?:the )?[A-ZÄÖÜ][\w'-]*(?: [A-ZÄÖÜ\d][\w'-]*)*")
 
 
 def kinds_of(value: str) -> frozenset[str]:
