@@ -278,9 +278,7 @@ _NO_SUBJECT = (
 )
 
 
-def _of_attribute(
-    clause: str, is_news: bool, patterns: Sequence[tuple[LazyPattern, bool]]
-) -> Slots | None:
+def _of_attribute(clause: str, is_news: bool, patterns: Sequence[tuple[LazyPattern, bool]]) -> Slots | None:
     for pattern, tells_news in patterns:
         if (found := pattern.match(clause)) is None:
             continue
