@@ -15,7 +15,7 @@ _Entry = TypeVar("_Entry")
 
 
 class OwnerList(Generic[_Entry]):
-    """Entries of one kind by their keys, below ``name`` in the file. ``error`` tells why it is not written."""
+    """Entries of one kind by their keys, below ``name`` in the file. ``error`` says why it is not written."""
 
     def __init__(
         self,
