@@ -258,6 +258,21 @@ async def test_an_event_is_observed_once_for_each_turn(observations: Observation
     assert (await run(observe_event, observations, event="met the new client", call=LATER)).endswith("(o2)")
 
 
+async def test_a_noted_event_is_recalled_where_no_fact_answers(
+    memories: MemoryStore, observations: ObservationStore, recall: Recall
+) -> None:
+    await run(observe_event, observations, event="I planted garlic on 10 October")
+    # The observer wrote this one.
+    observations.add_observation("I planted roses on 3 May", Origin("s1", "t1", CLEAN), "rules")
+
+    noted = await run(memory_recall, recall, query="when did I plant the garlic?")
+    assert noted == f"Noted:\n- I planted garlic on 10 October (o1, {DAY})"
+    assert "roses" not in await run(memory_recall, recall, query="when did I plant the roses?")
+
+    await run(memory_remember, memories, fact="I planted the garlic in bed five")
+    assert (await run(memory_recall, recall, query="when did I plant the garlic?")).startswith("You told me:")
+
+
 async def test_a_reflection_rests_on_observations_that_exist_and_has_their_labels(
     observations: ObservationStore,
 ) -> None:

@@ -45,6 +45,7 @@ _NOTHING = {
     "en": "I remember nothing about {query!r}. You can tell me now.",
     "de": "Dazu weiß ich nichts. Du kannst es mir jetzt sagen.",
 }
+_NOTED = {"en": "Noted:", "de": "Notiert:"}
 _NOTHING_YET = {
     "en": "I do not remember anything yet. You can tell me now.",
     "de": "Ich weiß noch nichts über dich. Du kannst es mir jetzt sagen.",
@@ -146,6 +147,13 @@ async def memory_recall(
     is_part = query.casefold() in call.words.casefold()
     answer = await recall.answer(query, limit, call.words if is_part else "")
     found, language = answer.rows, "de" if Question(query).is_german else "en"
+    if not found and (events := recall.events(query, call.agent, limit)):
+        label = stored_label(f"memory_recall of {call.agent}", (event.label for event in events))
+        lines = (
+            f"- {each.text} (o{each.id}, {day(each.created_at)}{not_yours(each.label)})" for each in events
+        )
+        noted = tuple(Found(f"o{event.id}", event.text) for event in events)
+        return Labelled("\n".join((_NOTED[language], *lines)), label, found=noted)
     if not found:
         anything = await recall.facts("", 1)
         nothing = _NOTHING[language] if anything else _NOTHING_YET[language]

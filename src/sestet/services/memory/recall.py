@@ -116,6 +116,12 @@ class Recall:
         is_sure = self._has_many() or rows == self._by_slots(question)[:limit]
         return Answer(tuple(rows), "facts", is_sure=is_sure)
 
+    def events(self, query: str, author: str, limit: int) -> list[ObservationRow]:
+        """The events that an agent has noted and that have to do with a question, the best first."""
+        found = self._related(Asked(query, is_query=True), ("observations",))
+        rows = (self._observations.observation(match.id) for match in found)
+        return [row for row in rows if row is not None and row.made_by == author][:limit]
+
     def _told_in(self, span: Span, question: Question, limit: int) -> list[MemoryRow]:
         """The facts that were told in a time, or that name it, about the subject of the question."""
         told = self._memories.told_between(*span.times, _MOST_TOLD, superseded=True)
