@@ -262,7 +262,7 @@ async def test_a_conversation_is_observed_after_its_turns(tmp_path: Path, multi_
     root = "orchestrator" if multi_agent else "assistant"
     note = "[1] The person's sister lives in Oslo."
     model = ScriptedModel({root: ["Noted."], "observe": [note]})
-    agent = {"multiAgent": multi_agent, "provider": "scripted"}
+    agent = {"multiAgent": multi_agent, "provider": "mine"}
     settings = {"agent": agent, "observationalMemory": {"observeTokens": 50}}
     async with sestet.open(settings, home=tmp_path, model=model) as app:
         await turn(app, "My sister moved to Oslo last week. " * 8)

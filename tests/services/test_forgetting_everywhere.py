@@ -28,6 +28,7 @@ from sestet.storage.approvals import ApprovalStore, Basis
 from sestet.storage.database import Database
 from sestet.storage.documents import DocumentStore, StoredChunk
 from sestet.storage.extractions import ExtractionStore, Fact
+from sestet.storage.fact_slots import FactSlot
 from sestet.storage.file_changes import ChangedFileRow, FileChangeStore
 from sestet.storage.graph import GraphStore
 from sestet.storage.journal import Journal
@@ -89,6 +90,8 @@ def fill(database: Database) -> None:
     memories, store = MemoryStore(database), ObservationStore(database)
     memories.add(FACT, origin)
     memories.add(f"{FACT}, and I like tea", other)
+    for memory_id in (1, 2):
+        memories.slots.put(memory_id, [FactSlot(f"{FACT} of mine", FACT, SECRET)])
     store.add_observation(f"They said: {FACT}", other, "rules")
     store.add_reflection(f"They said: {FACT}", other, 1, ReflectionSources([1]))
     for turn in (origin, other):

@@ -19,8 +19,8 @@ WORDLESS = frozenset(
 )
 #: ``events``: ``EventRedaction`` rewrites them. ``nodes``: a node is deleted with its last fact.
 _OTHERWISE = ("events", "nodes")
-#: A fact or a standing answer with a hole says something else, so it is deleted.
-_DELETED = ("triples", "proposals", "grants")
+#: A fact or a standing answer with a hole says something else, so it is deleted. Slots are read again.
+_DELETED = ("triples", "proposals", "grants", "fact_slots")
 
 
 class _Table(NamedTuple):
@@ -64,7 +64,7 @@ class RowRedaction:
 
     def _table(self, name: str) -> _Table:
         columns = self._database.execute("SELECT name, type, pk FROM pragma_table_info(?)", (name,))
-        keys = tuple(column for column, _, place in columns if place)
+        keys = tuple(column for column, _, place in columns if place) or ("rowid",)
         texts = (column for column, kind, _ in columns if kind == "TEXT" and column not in keys)
         return _Table(name, keys, tuple(text for text in texts if text not in WORDLESS))
 

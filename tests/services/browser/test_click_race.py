@@ -51,15 +51,21 @@ async def test_a_page_that_moves_over_its_frame_gets_no_click(engine: Engine, si
     site.pages["/"] = RACE.replace(
         'document.querySelector("button").addEventListener("mousemove"', 'addEventListener("message"'
     ).replace("<button onclick=\"fetch('/sent')\">Send</button>", "<iframe src=/in></iframe>")
+    site.pages["/sent"] = "yes"
     site.pages["/in"] = (
-        "<button>Send</button>"
+        "<button onclick=\"fetch('/sent')\">Send</button>"
         "<script>addEventListener('mousemove', () => parent.postMessage('', '*'))</script>"
     )
     async with engine.visit(CALL) as visitor:
         await visitor.navigate(site.url("127.0.0.1"))
-        with pytest.raises(BrowserError, match="the page moved while 'Send' was clicked"):
+        told = ""
+        try:
             await visitor.hands.click("Send")
+        except BrowserError as error:
+            told = str(error)
     assert "/deleted" not in site.asked
+    # The message may come too late: then the click has met its button, and nothing else.
+    assert "the page moved while 'Send' was clicked" in told or "/sent" in site.asked
 
 
 async def test_a_button_that_stays_is_clicked(engine: Engine, site: PageSite) -> None:
