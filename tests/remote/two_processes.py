@@ -94,8 +94,12 @@ class Wire:
             yield self
         finally:
             server.close()
-            for task in self._tasks:
+            tasks = tuple(self._tasks)
+            for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            # The loop closes the sockets of closed writers in its next round.
+            await asyncio.sleep(0)
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
